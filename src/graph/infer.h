@@ -1,0 +1,41 @@
+/*
+ * Shape inference over a whole graph, symbolic or with bindings.
+ *
+ * Owns an info per value. Constant nodes and shape arithmetic are evaluated: integer contents as
+ * symbolic dims, and whole small tensors through the golden reference when all inputs are
+ * constant (up to PW_CONTENT_MAX elements). Unknown operators leave unknown infos and do not stop
+ * the rest. Captures and If/Loop/Scan bodies are inferred too (inner infos kept: see at()).
+ * Not thread-safe; one per loaded graph and binding set.
+ */
+#ifndef PW_GRAPH_INFER_H
+#define PW_GRAPH_INFER_H
+
+#include "graph/graph.h"
+#include "op/op.h"
+
+struct pw_inference;
+
+/* Runs it. bindings replace symbols (by name) in the graph's input shapes; a binding whose name no
+ * input uses is an error with "did you mean", as is one that contradicts a shape: names the node.
+ * concrete inputs: optional values (by graph input position; NULL entries fine) whose contents are
+ * then known, for conformance and run. */
+pw_status pw_infer_graph(const struct pw_model *model, const struct pw_binding *bindings, size_t binding_count,
+                         struct pw_inference **out, struct pw_error *err);
+void pw_inference_destroy(struct pw_inference *inference);
+
+/* Info of a value of any graph of the model (main or nested); never NULL. */
+const struct pw_info *pw_inference_at(const struct pw_inference *inference, const struct pw_graph *graph, pw_value_id id);
+struct pw_dims *pw_inference_dims(const struct pw_inference *inference);
+
+/* Fills a call for a node from the inference (arrays in the inference's arena). NULL op is fine: in/out only. */
+pw_status pw_inference_call(const struct pw_inference *inference, const struct pw_node *node, struct pw_call *call,
+                            struct pw_error *err);
+
+/* A free-standing concrete call from tensors: for evaluation and cases. Infers the outputs with the op's
+ * infer. Every dim is a number; contents of PARAM and small integer inputs are known.
+ * The call's arrays live in `arena`; `dims` is the caller's table. */
+pw_status pw_call_from_values(const struct pw_node *node, const struct pw_value *const *inputs, int input_count,
+                              struct pw_dims *dims, struct pw_arena *arena, struct pw_call *call,
+                              struct pw_error *err);
+
+#endif

@@ -1,0 +1,82 @@
+/*
+ * A session: one model on one target, and the threads that do its work. The workbench and --check
+ * are both clients of this; neither does the work itself.
+ *
+ * pw_session_open reads model and protocol (fast, on the caller's thread). Everything slow (opening
+ * the device, finding implementations, verifying, writing the store) happens on the session's own
+ * threads and comes back as events: immutable, heap-allocated, freed by the receiver with
+ * pw_event_free. Events are fetched with pw_session_next; pw_session_fd becomes readable when one
+ * waits. Submitting, cancelling and fetching are safe from the client's one thread.
+ */
+#ifndef PW_JOB_SESSION_H
+#define PW_JOB_SESSION_H
+
+#include "graph/inventory.h"
+#include "op/impl.h"
+#include "target/device.h"
+#include "verify/verify.h"
+
+struct pw_session;
+
+struct pw_session_options {
+    const char *model_path;
+    const char *target;        /* NULL = "opencl" */
+    const char *project;       /* NULL = "portwright.yaml" when it exists */
+    const char *db;            /* NULL = ".portwright/portwright.db"; "" = no store */
+    const char *const *ops_dirs; /* overlays, foreign */
+    size_t ops_dir_count;
+    const struct pw_binding *bindings; /* from --dim; override the protocol's */
+    size_t binding_count;
+    uint64_t seed;
+    int jobs;
+};
+
+typedef enum {
+    PW_EVENT_DEVICE,     /* the device opened (or failed: error set) */
+    PW_EVENT_COVERAGE,   /* implementations of every signature found */
+    PW_EVENT_STARTED,    /* a job began; total cases */
+    PW_EVENT_CASE,
+    PW_EVENT_SIGNATURE,  /* a signature's summary */
+    PW_EVENT_FINISHED,   /* job over: totals, or error */
+    PW_EVENT_HISTORY,    /* latest stored rows were read */
+    PW_EVENT_MESSAGE     /* something the person should know (store unavailable…) */
+} pw_event_kind;
+
+struct pw_event {
+    pw_event_kind kind;
+    struct pw_arena arena;       /* owns what the fields point to */
+    int job;                     /* number of the job, 0 none */
+    size_t done, total;
+    struct pw_case_result result;          /* CASE */
+    struct pw_signature_result summary;    /* SIGNATURE */
+    struct pw_verify_totals totals;        /* FINISHED */
+    bool failed;                 /* DEVICE, FINISHED, MESSAGE: error holds why */
+    struct pw_error error;
+    const struct pw_store_signature_row *rows; /* HISTORY */
+    size_t row_count;
+};
+
+pw_status pw_session_open(const struct pw_session_options *options, struct pw_session **out, struct pw_error *err);
+void pw_session_close(struct pw_session *session); /* cancels, joins */
+
+/* Valid from open on; read-only. */
+const struct pw_model *pw_session_model(const struct pw_session *session);
+const struct pw_inventory *pw_session_inventory(const struct pw_session *session);
+const struct pw_protocol *pw_session_protocol(const struct pw_session *session);
+const char *pw_session_target(const struct pw_session *session);
+const char *pw_session_graph_id(const struct pw_session *session); /* structure hash */
+/* Valid after PW_EVENT_DEVICE / PW_EVENT_COVERAGE; NULL before. */
+const struct pw_device *pw_session_device(const struct pw_session *session);
+const struct pw_impl_list *pw_session_implementations(const struct pw_session *session, size_t signature);
+
+int pw_session_fd(const struct pw_session *session);
+struct pw_event *pw_session_next(struct pw_session *session); /* NULL: none waiting; never blocks */
+void pw_event_free(struct pw_event *event);
+
+/* Queues a verify of signatures (NULL = all). Needs concrete dims: unbound symbols get the
+ * assumptions' values (said in a MESSAGE). Returns the job's number. */
+pw_status pw_session_verify(struct pw_session *session, const size_t *signatures, size_t count, bool timing, int *job,
+                            struct pw_error *err);
+void pw_session_cancel(struct pw_session *session); /* the running job and the queue */
+
+#endif

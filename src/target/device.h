@@ -1,0 +1,105 @@
+/*
+ * A target as the rest of portwright sees it: a pool of worker processes.
+ *
+ * pw_device_execute is thread-safe and blocks for a free worker, so a caller that wants N jobs in
+ * flight uses N threads. The parent trusts nothing that a worker says: buffers are memfds made and
+ * checked here (canaries, input seals), replies are parsed as hostile, times are bounded by our own
+ * clock, deadlines kill. A worker that dies is replaced; the request gets PW_ERR_CRASH.
+ */
+#ifndef PW_TARGET_DEVICE_H
+#define PW_TARGET_DEVICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "op/kernel.h"
+#include "target/target.h"
+#include "tensor/tensor.h"
+
+struct pw_device;
+
+struct pw_device_options {
+    int workers;             /* 0 = one a core, at most 4 */
+    const char *cache_dir;   /* NULL = $XDG_CACHE_HOME/portwright or ~/.cache/portwright */
+    int64_t start_deadline_ns; /* 0 = 30 s */
+};
+
+/* spec: "opencl[:platform[:device]]" (names or numbers), "plugin:FILE.so[:SPEC]", "reference". PW_ERR_TARGET when it
+ * can't be used: the message lists what is there. "reference" has no workers: execute refuses. */
+pw_status pw_device_open(const char *spec, const struct pw_device_options *options, struct pw_device **out,
+                         struct pw_error *err);
+void pw_device_close(struct pw_device *device);
+const char *pw_device_spec(const struct pw_device *device);
+bool pw_device_is_reference(const struct pw_device *device);
+const struct pw_target_info *pw_device_info(const struct pw_device *device);
+const struct pw_device_facts *pw_device_facts(const struct pw_device *device);
+int pw_device_workers(const struct pw_device *device);
+const char *pw_device_library(const struct pw_device *device); /* name of the vendor library, or NULL */
+
+/* ---- one execution ---- */
+
+struct pw_exec_times {
+    int64_t wall_ns;   /* the worker's: first launch to sync; bounded above by parent_ns */
+    int64_t device_ns; /* the target's own events; 0 unknown */
+    int64_t parent_ns; /* request to reply, our clock */
+    int64_t build_ns;  /* compiling, when it was needed */
+};
+
+struct pw_exec_request {
+    const struct pw_plan *plan;      /* from pw_kernel_plan; NULL with library */
+    const struct pw_call *call;      /* for library calls and for messages */
+    bool library;                    /* use the vendor's library */
+    const struct pw_value *const *inputs; /* nominal dtypes; NULL = omitted */
+    int input_count;
+    const bool *constant;            /* per input: packed buffers may be kept (keyed by content hash); may be NULL */
+    struct pw_value *outputs;        /* preallocated tensors (nominal dtypes) that receive the result */
+    int output_count;
+    bool poison;                     /* fill outputs and scratch with a NaN-like pattern (varies by seed) first */
+    uint64_t seed;
+    int repeats;                     /* timed launches after the first; 0 = just run once */
+    int64_t *samples_ns;             /* receives `repeats` wall times, may be NULL */
+    int64_t min_time_ns;             /* keep repeating (up to `repeats`) until this much was measured; 0 = all repeats */
+    int64_t deadline_ns;             /* 0 = 10 s + build time 60 s */
+};
+
+struct pw_exec_reply {
+    struct pw_exec_times times;
+    int sample_count;
+    bool input_changed;      /* the worker's memory view of an input differed afterwards (inputs are sealed: should not be) */
+    bool overrun;            /* a canary before or after an output or scratch buffer was overwritten */
+    char where[128];         /* which buffer */
+    struct pw_buf log;       /* build log, when anything was built or failed; owned: pw_exec_reply_clear */
+};
+
+/* PW_OK, or PW_ERR_TARGET (build failed, launch failed: log holds it), PW_ERR_CRASH (signal named),
+ * PW_ERR_TIMEOUT, PW_ERR_CANCELLED. On failure outputs are undefined. */
+pw_status pw_device_execute(struct pw_device *device, const struct pw_exec_request *request,
+                            struct pw_exec_reply *reply, struct pw_error *err);
+void pw_exec_reply_clear(struct pw_exec_reply *reply);
+
+/* Builds a program ahead of time (so that compiles go in parallel before the first launch). */
+pw_status pw_device_build(struct pw_device *device, const struct pw_plan *plan, struct pw_buf *log,
+                          struct pw_error *err);
+
+/* Library support for a call: true/false with the reason. */
+pw_status pw_device_library_supports(struct pw_device *device, const struct pw_call *call, bool *supported,
+                                     struct pw_buf *why, struct pw_error *err);
+
+/* All OpenCL platforms and devices as lines "opencl:0:0 <platform> / <device>" for env and errors. */
+pw_status pw_device_list(struct pw_buf *out, struct pw_error *err);
+
+/* The worker's entry (argv[1] == "--worker"); returns the exit code. Only src/cli/main.c calls it. */
+int pw_worker_main(int argc, char **argv);
+
+/* The fast reference in a process of its own (OpenBLAS threads spin): evaluates a node `repeats` times.
+ * Thread-safe; one process for all. */
+struct pw_reference_process;
+pw_status pw_reference_open(int threads, struct pw_reference_process **out, struct pw_error *err);
+void pw_reference_close(struct pw_reference_process *reference);
+pw_status pw_reference_time(struct pw_reference_process *reference, const struct pw_call *call,
+                            const struct pw_value *const *inputs, int input_count, int repeats, int64_t min_time_ns,
+                            int64_t *samples_ns, int *sample_count, const char **name, struct pw_error *err);
+
+#endif

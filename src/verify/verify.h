@@ -1,0 +1,133 @@
+/*
+ * Verification: cases of signatures, run on a target, compared with golden.
+ * Emits events; knows neither store nor screen. One call may use several threads; events come from
+ * any of them, one at a time.
+ */
+#ifndef PW_VERIFY_VERIFY_H
+#define PW_VERIFY_VERIFY_H
+
+#include "graph/inventory.h"
+#include "op/impl.h"
+#include "target/device.h"
+#include "tensor/compare.h"
+#include "verify/protocol.h"
+
+typedef enum {
+    PW_VERDICT_PASS,
+    PW_VERDICT_WARN,
+    PW_VERDICT_FAIL,
+    PW_VERDICT_CRASH,
+    PW_VERDICT_TIMEOUT,
+    PW_VERDICT_ERROR,
+    PW_VERDICT_UNSUPPORTED,
+    PW_VERDICT_SKIPPED,
+    PW_VERDICT_COUNT
+} pw_verdict;
+const char *pw_verdict_name(pw_verdict verdict); /* "PASS" … */
+
+typedef enum { PW_STANDING_HELD, PW_STANDING_FAILED, PW_STANDING_UNPROVEN, PW_STANDING_MISTRUSTED } pw_standing;
+const char *pw_standing_name(pw_standing standing); /* "held", "failed", … */
+
+typedef enum {
+    PW_DIST_UNIFORM,
+    PW_DIST_NORMAL,
+    PW_DIST_EXACT,
+    PW_DIST_WIDE,
+    PW_DIST_CANCEL,
+    PW_DIST_SPECIAL,
+    PW_DIST_MASKED,
+    PW_DIST_CAPTURED,
+    PW_DIST_COUNT
+} pw_dist;
+const char *pw_dist_name(pw_dist dist);
+
+/* Id format 1: "1:<signature id>:<dtype>:<shape tag>:<dist>:<seed>", e.g. "1:8f2c…:f32:graph:normal:1".
+ * Shape tag "graph" or dims "d=batch=1,sequence=7". */
+#define PW_CASE_ID_MAX 256
+
+struct pw_case_result {
+    char id[PW_CASE_ID_MAX];
+    size_t signature;        /* index in the inventory */
+    pw_verdict verdict;
+    const char *implementation; /* kernel name */
+    const char *shapes;      /* "float32[1,6,16,19] -> …" concrete */
+    pw_dtype dtype;
+    pw_dist dist;
+    uint64_t seed;
+    double tolerance;        /* applied to comparison.max_error */
+    const char *tolerance_why;
+    struct pw_comparison comparison; /* worst output */
+    int output;              /* which output was worst */
+    double reference_error;  /* the fast reference's own error on the same case; NaN unknown */
+    bool discriminates;      /* would have caught a constant or stale output */
+    bool nondeterministic;
+    double spread;           /* between the two runs, hybrid metric */
+    int64_t time_ns;         /* first run on the target */
+    const char *reason;      /* why not PASS: a sentence; "" */
+    const char *log;         /* build log or worker's stderr; "" */
+};
+
+struct pw_signature_result {
+    size_t signature;
+    pw_standing standing;
+    const struct pw_impl_list *implementations;
+    int cases, held, failed, no_evidence;
+    double worst_error;      /* of held and failed cases; NaN none */
+    double worst_ratio;      /* max over cases of error / tolerance */
+    double tolerance;        /* of that case */
+    const char *worst_case;  /* id */
+    int64_t target_ns, reference_ns; /* medians, 0 unknown */
+    const char *reference_name; /* "openblas", "loops", "golden" or NULL */
+    int64_t *target_samples, *reference_samples;
+    int target_sample_count, reference_sample_count;
+    bool gate_failed;        /* by the protocol: failed, unproven, or on the host where the target is demanded */
+    const char *gate_reason;
+};
+
+typedef enum {
+    PW_VERIFY_STARTED,   /* total = number of cases planned */
+    PW_VERIFY_SIGNATURE, /* signature begun */
+    PW_VERIFY_CASE,
+    PW_VERIFY_DONE_SIGNATURE,
+    PW_VERIFY_FINISHED
+} pw_verify_event_kind;
+
+struct pw_verify_event {
+    pw_verify_event_kind kind;
+    size_t done, total;                        /* cases */
+    size_t signature;
+    const struct pw_case_result *result;       /* CASE; valid during the call */
+    const struct pw_signature_result *summary; /* DONE_SIGNATURE; valid during the call */
+};
+typedef void pw_verify_emit(void *user, const struct pw_verify_event *event);
+
+struct pw_verify_request {
+    const struct pw_inventory *inventory; /* concrete (bindings applied) */
+    const struct pw_kernels *kernels;
+    struct pw_device *device;
+    const struct pw_protocol *protocol;
+    const size_t *signatures;  /* selection; NULL = all */
+    size_t signature_count;
+    const char *case_id;       /* only this one, or NULL */
+    uint64_t seed;
+    int jobs;                  /* 0 = workers of the device */
+    bool timing;               /* time target and fast reference afterwards */
+    int64_t timing_ns;         /* per signature and side, default 20 ms */
+    const volatile bool *cancel; /* may be NULL */
+    pw_verify_emit *emit;
+    void *user;
+};
+
+struct pw_verify_totals {
+    size_t signatures, held, failed, unproven, mistrusted, gate_failed;
+    size_t cases, passed, warned, cases_failed, no_evidence;
+};
+
+pw_status pw_verify_run(const struct pw_verify_request *request, struct pw_verify_totals *totals,
+                        struct pw_error *err);
+
+/* Which implementations serve a concrete call. Lists in the arena. */
+pw_status pw_impl_find(const struct pw_call *call, const struct pw_kernels *kernels, struct pw_device *device,
+                       struct pw_arena *arena, struct pw_impl_list *out, struct pw_error *err);
+
+#endif
