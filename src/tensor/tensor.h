@@ -55,6 +55,9 @@ int64_t pw_tensor_get_int(const struct pw_tensor *t, int64_t i);
 void pw_tensor_set(struct pw_tensor *t, int64_t i, double value);
 void pw_tensor_set_int(struct pw_tensor *t, int64_t i, int64_t value);
 
+/* Elements [begin, begin + count) as doubles, by dtype; complex and strings give zeros. Fast. */
+void pw_tensor_load(const struct pw_tensor *t, int64_t begin, int64_t count, double *dst);
+
 /* Product of dims in [from, to). */
 int64_t pw_tensor_span(const struct pw_tensor *t, int from, int to);
 
@@ -72,15 +75,17 @@ typedef enum {
 
 struct pw_value {
     pw_value_kind kind;
-    struct pw_tensor tensor;  /* when TENSOR */
-    struct pw_value *items;   /* when SEQUENCE; owned */
+    struct pw_tensor tensor; /* when TENSOR */
+    struct pw_value *items;  /* when SEQUENCE; owned */
     size_t count;
-    pw_dtype item_dtype;      /* element type of a sequence (kept when it is empty), nominal */
+    pw_dtype item_dtype; /* element type of a sequence (kept when it is empty), nominal */
 };
 
 void pw_value_clear(struct pw_value *v); /* frees what it owns, leaves NONE */
 pw_status pw_value_copy(struct pw_value *dst, const struct pw_value *src, struct pw_error *err);
-/* A view: shares data, owns nothing (items array is copied). */
+/* A view of a tensor: shares data, owns nothing. */
 void pw_value_borrow(struct pw_value *dst, const struct pw_tensor *src);
+/* A view of any value: tensors are shared, a sequence's items array is copied. Cleared like a copy. */
+pw_status pw_value_view(struct pw_value *dst, const struct pw_value *src, struct pw_error *err);
 
 #endif
