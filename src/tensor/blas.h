@@ -11,7 +11,8 @@ void pw_blas_dgemm(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k, 
                    int64_t lda, const double *b, int64_t ldb, double beta, double *c, int64_t ldc);
 void pw_blas_sgemm(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k, float alpha, const float *a,
                    int64_t lda, const float *b, int64_t ldb, float beta, float *c, int64_t ldc);
-void pw_blas_sgemv(bool trans, int64_t m, int64_t n, float alpha, const float *a, int64_t lda, const float *x, float beta, float *y);
+void pw_blas_sgemv(bool trans, int64_t m, int64_t n, float alpha, const float *a, int64_t lda, const float *x,
+                   float beta, float *y);
 void pw_blas_threads(int threads);
 const char *pw_blas_describe(void); /* "OpenBLAS 0.3.21 … SkylakeX, 2 threads" */
 

@@ -17,17 +17,17 @@
 #define PW_HISTOGRAM_BINS 24 /* decades of error 1e-18 … 1e5; bin 0 holds exact zeros */
 
 struct pw_comparison {
-    int64_t count;          /* elements compared */
-    int64_t mismatches;     /* NaN/Inf on one side, or integers/strings that differ */
-    int64_t over;           /* elements above tolerance (mismatches included) */
-    double max_error;       /* hybrid; the least tolerance that would pass. Infinity with a mismatch */
+    int64_t count;      /* elements compared */
+    int64_t mismatches; /* NaN/Inf on one side, or integers/strings that differ */
+    int64_t over;       /* elements above tolerance (mismatches included) */
+    double max_error;   /* hybrid; the least tolerance that would pass. Infinity with a mismatch */
     double max_absolute;
-    double max_relative;    /* over elements with ref != 0 */
-    double max_ulp;         /* in units of the nominal dtype's last place at ref */
-    double nmse;            /* sum((x-ref)^2) / sum(ref^2) */
-    double cosine;          /* 1 when both zero */
-    double floor;           /* |ref| below this is judged absolutely, relative to it */
-    int64_t worst;          /* flat index of the worst element, -1 when count is 0 */
+    double max_relative; /* over elements with ref != 0 */
+    double max_ulp;      /* in units of the nominal dtype's last place at ref */
+    double nmse;         /* sum((x-ref)^2) / sum(ref^2) */
+    double cosine;       /* 1 when both zero */
+    double floor;        /* |ref| below this is judged absolutely, relative to it */
+    int64_t worst;       /* flat index of the worst element, -1 when count is 0 */
     double worst_got, worst_want;
     int64_t histogram[PW_HISTOGRAM_BINS];
 };

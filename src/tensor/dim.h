@@ -28,15 +28,17 @@ struct pw_dims; /* the table of expressions */
 pw_status pw_dims_create(struct pw_dims **out, struct pw_error *err);
 void pw_dims_destroy(struct pw_dims *dims);
 
-pw_dim pw_dims_int(struct pw_dims *dims, int64_t value);               /* any integer */
-pw_dim pw_dims_symbol(struct pw_dims *dims, const char *name);         /* interned by name */
-pw_dim pw_dims_fresh(struct pw_dims *dims, const char *hint);          /* new symbol "hint#3": data-dependent size */
+pw_dim pw_dims_int(struct pw_dims *dims, int64_t value);            /* any integer */
+pw_dim pw_dims_symbol(struct pw_dims *dims, const char *name);      /* interned by name */
+pw_dim pw_dims_fresh(struct pw_dims *dims, const char *hint);       /* new symbol "hint#3": data-dependent size */
+pw_dim pw_dims_fresh_value(struct pw_dims *dims, const char *hint); /* the same, but may be negative */
 bool pw_dims_value(const struct pw_dims *dims, pw_dim dim, int64_t *value); /* true when a plain integer */
 
 pw_dim pw_dims_add(struct pw_dims *dims, pw_dim a, pw_dim b);
 pw_dim pw_dims_sub(struct pw_dims *dims, pw_dim a, pw_dim b);
 pw_dim pw_dims_mul(struct pw_dims *dims, pw_dim a, pw_dim b);
-pw_dim pw_dims_floordiv(struct pw_dims *dims, pw_dim a, pw_dim b); /* exact when it divides; toward -inf; UNKNOWN for b == 0 */
+pw_dim pw_dims_floordiv(struct pw_dims *dims, pw_dim a,
+                        pw_dim b); /* exact when it divides; toward -inf; UNKNOWN for b == 0 */
 pw_dim pw_dims_ceildiv(struct pw_dims *dims, pw_dim a, pw_dim b);
 pw_dim pw_dims_mod(struct pw_dims *dims, pw_dim a, pw_dim b);
 pw_dim pw_dims_min(struct pw_dims *dims, pw_dim a, pw_dim b);
@@ -62,7 +64,7 @@ bool pw_dims_eval(const struct pw_dims *dims, pw_dim dim, const struct pw_bindin
 /* Replaces bound symbols; the result may still be symbolic. */
 pw_dim pw_dims_substitute(struct pw_dims *dims, pw_dim dim, const struct pw_binding *bindings, size_t count);
 
-/* Canonical text, e.g. "batch*sequence", "past_sequence + sequence", "floor((h - 1)/2) + 1", "?". */
+/* Canonical text, e.g. "batch*sequence", "past_sequence + sequence", "floor((h + 1)/2)", "?". */
 void pw_dims_print(const struct pw_dims *dims, pw_dim dim, struct pw_buf *out);
 
 /* Names of all symbols that occur in dim; visits each once. */

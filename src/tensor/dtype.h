@@ -47,15 +47,15 @@ typedef enum {
 } pw_dtype_kind;
 
 struct pw_dtype_facts {
-    const char *name;      /* "float32" as in protocol files; "undefined" for 0 */
+    const char *name;       /* "float32" as in protocol files; "undefined" for 0 */
     const char *short_name; /* "f32": used as OpenCL suffix and in signatures */
-    const char *onnx_name; /* "FLOAT" */
-    size_t bytes;          /* of one element in memory (sub-byte types: 1) */
-    unsigned bits;         /* of one element in a file (4 for int4) */
+    const char *onnx_name;  /* "FLOAT" */
+    size_t bytes;           /* of one element in memory (sub-byte types: 1) */
+    unsigned bits;          /* of one element in a file (4 for int4) */
     pw_dtype_kind kind;
-    int mantissa_bits;     /* floats: explicit + 1 (24 for float32), else 0 */
-    double max;            /* largest finite value; 0 for strings */
-    double min_normal;     /* floats */
+    int mantissa_bits; /* floats: explicit + 1 (24 for float32), else 0 */
+    double max;        /* largest finite value; 0 for strings */
+    double min_normal; /* floats */
 };
 
 /* Never NULL: an invalid number gives the facts of PW_DTYPE_UNDEFINED. */
