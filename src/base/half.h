@@ -25,7 +25,8 @@ typedef enum {
     PW_FLOAT8_COUNT
 } pw_float8_kind;
 
-/* saturate: out of range becomes the largest finite value, else Inf or NaN as ONNX Cast says. */
+/* saturate: out of range becomes the largest finite value, else Inf or NaN as ONNX Cast (opset 24) says.
+ * Ties of E8M0 go up. E2M1 has neither and always saturates (NaN gives -0); negative E8M0 is NaN. */
 uint8_t pw_float8_from_double(pw_float8_kind kind, double x, bool saturate);
 double pw_float8_to_double(pw_float8_kind kind, uint8_t bits);
 

@@ -17,7 +17,7 @@ uint32_t pw_random_u32(uint64_t seed, uint64_t stream, uint64_t i);
 float pw_random_unit(uint64_t seed, uint64_t stream, uint64_t i);
 /* Standard normal (Box-Muller on words of block i), in double. Host only. */
 double pw_random_normal(uint64_t seed, uint64_t stream, uint64_t i);
-/* Uniform integer in [lo, hi], both included. */
+/* Uniform integer in [lo, hi], both included: words 0 (high) and 1 of block i, times the span, high half. */
 int64_t pw_random_range(uint64_t seed, uint64_t stream, uint64_t i, int64_t lo, int64_t hi);
 
 #endif
