@@ -177,6 +177,9 @@ struct pw_hash128 pw_model_structure_hash(const struct pw_model *model);
 /* Whole initializer contents; reads everything. */
 struct pw_hash128 pw_model_weights_hash(const struct pw_model *model);
 
+/* Dense content; indices are checked. dst owns its memory. */
+pw_status pw_sparse_to_tensor(const struct pw_sparse *sparse, struct pw_tensor *dst, struct pw_error *err);
+
 const struct pw_attr *pw_node_attr(const struct pw_node *node, const char *name); /* or NULL */
 /* "graph 'main', node 17 'attn/softmax' (Softmax)" for messages, made safe. */
 const char *pw_node_where(const struct pw_node *node, char *dst, size_t dst_size);

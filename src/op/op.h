@@ -58,13 +58,16 @@ struct pw_attr_def {
 enum {
     PW_FORMAL_OPTIONAL = 1, /* may be omitted */
     PW_FORMAL_VARIADIC = 2, /* last one; repeats */
-    PW_FORMAL_PARAM = 4     /* small content that the host needs to set up the launch (axes, shape,
+    PW_FORMAL_PARAM = 4,    /* small content that the host needs to set up the launch (axes, shape,
                                starts, pads, k): part of the signature, never a kernel argument */
+    PW_FORMAL_ANY = 8       /* takes sequences and absent optionals too; without it the driver has
+                               refused everything but tensors before a callback sees the input */
 };
 
 struct pw_formal {
     const char *name; /* as in the ONNX definition; kernels bind arguments by it. Max 23 characters */
-    const char *type; /* type variable ("T"); formals of one variable share a dtype */
+    const char *type; /* type variable ("T"); formals of one variable share a dtype (checked before infer);
+                         NULL: no tie, as for the variadic values of Loop */
     unsigned flags;
 };
 
@@ -104,7 +107,8 @@ struct pw_call {
     void *user;                     /* the driver's */
 };
 
-/* Attribute of the call with the definition's default. The name must be in the op's attrs table. */
+/* Attribute of the call with the definition's default; 0, "" or NULL for a name that this version
+ * of the operator does not have, so that versions can share callbacks. */
 int64_t pw_call_int(const struct pw_call *call, const char *name);
 float pw_call_float(const struct pw_call *call, const char *name);
 const char *pw_call_string(const struct pw_call *call, const char *name); /* "" when absent without default */
@@ -266,5 +270,10 @@ const char *pw_op_label(const struct pw_op *op, char *dst, size_t dst_size);
 const struct pw_room *pw_op_room(const struct pw_op *op);
 /* Checks a node's attributes (known, typed, required present) and input/output counts. */
 pw_status pw_op_check(const struct pw_op *op, const struct pw_node *node, struct pw_error *err);
+/* Checks what is known of a call's inputs before its infer runs: only tensors where the formal has no
+ * PW_FORMAL_ANY, one dtype per type variable. Drivers call it; rooms may rely on it. */
+pw_status pw_op_check_call(const struct pw_call *call, struct pw_error *err);
+/* The formal behind input or output i (a variadic one repeats); NULL when out of range. */
+const struct pw_formal *pw_op_formal(const struct pw_formal *formals, size_t i);
 
 #endif
