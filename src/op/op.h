@@ -87,6 +87,8 @@ struct pw_info {
     const pw_dim *content;       /* integer/bool content, symbolic, row-major; NULL when unknown.
                                     Filled from `constant` by the driver for small integer tensors */
     size_t content_count;
+    bool fixed;                  /* made from initializers and Constant nodes alone, whatever its size: the same in
+                                    every run, so it can be packed once. Set by the driver */
 };
 #define PW_CONTENT_MAX 1024 /* elements of content that are tracked */
 
