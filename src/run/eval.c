@@ -15,7 +15,8 @@ static pw_dtype nominal_itself(pw_eval_mode mode, pw_dtype nominal)
     return nominal;
 }
 
-/* Converts every tensor of a value to its carrier; shares those that have it already. */
+/* Converts every tensor of a value to its carrier; shares those that have it already (but for weights
+ * that lie unaligned in a mapped file: rooms read through typed pointers). */
 static pw_status recast(struct pw_value *dst, const struct pw_value *src, carrier_fn *carrier, pw_eval_mode mode,
                         struct pw_error *err)
 {
@@ -23,7 +24,7 @@ static pw_status recast(struct pw_value *dst, const struct pw_value *src, carrie
     pw_dtype wanted = carrier(mode, src->tensor.nominal);
     pw_status status = PW_OK;
 
-    if (src->kind == PW_VALUE_TENSOR && wanted == src->tensor.dtype) {
+    if (src->kind == PW_VALUE_TENSOR && wanted == src->tensor.dtype && pw_tensor_aligned(&src->tensor)) {
         pw_value_borrow(&made, &src->tensor);
     } else if (src->kind == PW_VALUE_TENSOR) {
         status = pw_tensor_convert(&made.tensor, &src->tensor, wanted, err);

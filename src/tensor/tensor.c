@@ -139,6 +139,22 @@ size_t pw_tensor_bytes(const struct pw_tensor *t)
     return (size_t)t->count * pw_dtype_bytes(t->dtype);
 }
 
+size_t pw_tensor_alignment(pw_dtype dtype)
+{
+    const struct pw_dtype_facts *facts = pw_dtype_facts(dtype);
+
+    if (facts->kind == PW_KIND_COMPLEX)
+        return facts->bytes / 2;
+    if (facts->kind == PW_KIND_STRING)
+        return _Alignof(struct pw_bytes);
+    return facts->bytes > 0 ? facts->bytes : 1;
+}
+
+bool pw_tensor_aligned(const struct pw_tensor *t)
+{
+    return (uintptr_t)t->data % pw_tensor_alignment(t->dtype) == 0;
+}
+
 int64_t pw_tensor_span(const struct pw_tensor *t, int from, int to)
 {
     int64_t product = 1;

@@ -45,6 +45,12 @@ pw_status pw_tensor_copy(struct pw_tensor *dst, const struct pw_tensor *src, str
 void pw_tensor_clear(struct pw_tensor *t);
 size_t pw_tensor_bytes(const struct pw_tensor *t); /* count * element bytes */
 
+/* Large weights of a mapped file lie where the file has them, at any address. Copying, converting,
+ * getting elements and comparing accept that; whoever casts `data` to an element type needs
+ * pw_tensor_aligned first (evaluation sees to it for rooms). */
+size_t pw_tensor_alignment(pw_dtype dtype); /* bytes, of one element's scalar */
+bool pw_tensor_aligned(const struct pw_tensor *t);
+
 /* New tensor with elements converted. Float to float rounds once to nearest even (no
  * saturation); integer to integer wraps; float to integer truncates. nominal of dst = dtype. */
 pw_status pw_tensor_convert(struct pw_tensor *dst, const struct pw_tensor *src, pw_dtype dtype, struct pw_error *err);

@@ -18,19 +18,27 @@ typedef void store_int_fn(void *data, int64_t begin, int64_t count, const int64_
 
 /* ---- loads ---- */
 
+/* A weight in a mapped file may lie at any address, so loads go through a packed struct. */
+#define UNALIGNED(type)                                                                                                \
+    struct __attribute__((packed)) {                                                                                   \
+        type value;                                                                                                    \
+    }
+
 #define LOAD_DOUBLE(name, type, convert)                                                                               \
     static void load_##name(const void *data, int64_t begin, int64_t count, double *dst)                               \
     {                                                                                                                  \
-        const type *src = (const type *)data + begin;                                                                  \
+        const UNALIGNED(type) *src = data;                                                                             \
+        src += begin;                                                                                                  \
         for (int64_t i = 0; i < count; i++)                                                                            \
-            dst[i] = convert(src[i]);                                                                                  \
+            dst[i] = convert(src[i].value);                                                                            \
     }
 #define LOAD_INT(name, type)                                                                                           \
     static void load_##name(const void *data, int64_t begin, int64_t count, int64_t *dst)                              \
     {                                                                                                                  \
-        const type *src = (const type *)data + begin;                                                                  \
+        const UNALIGNED(type) *src = data;                                                                             \
+        src += begin;                                                                                                  \
         for (int64_t i = 0; i < count; i++)                                                                            \
-            dst[i] = (int64_t)src[i];                                                                                  \
+            dst[i] = (int64_t)src[i].value;                                                                            \
     }
 
 static double e4m3fn(uint8_t bits)
@@ -329,11 +337,13 @@ static pw_status convert_to_complex(struct pw_tensor *dst, const struct pw_tenso
         double real = 0.0, imaginary = 0.0;
 
         if (src->dtype == PW_DTYPE_COMPLEX64) {
-            real = (double)((const float *)src->data)[2 * i];
-            imaginary = (double)((const float *)src->data)[2 * i + 1];
+            const UNALIGNED(float) *parts = src->data;
+            real = (double)parts[2 * i].value;
+            imaginary = (double)parts[2 * i + 1].value;
         } else if (src->dtype == PW_DTYPE_COMPLEX128) {
-            real = ((const double *)src->data)[2 * i];
-            imaginary = ((const double *)src->data)[2 * i + 1];
+            const UNALIGNED(double) *parts = src->data;
+            real = parts[2 * i].value;
+            imaginary = parts[2 * i + 1].value;
         } else {
             pw_tensor_load(src, i, 1, &real);
         }
