@@ -20,12 +20,12 @@
 #define PW_CASE_MAX_OUTPUTS 8
 
 struct pw_room_case {
-    const char *name;                        /* "<room>/<what>" */
+    const char *name; /* "<room>/<what>" */
     const char *call;
-    const char *inputs[PW_CASE_MAX_INPUTS];  /* NULL ends */
+    const char *inputs[PW_CASE_MAX_INPUTS]; /* NULL ends */
     const char *outputs[PW_CASE_MAX_OUTPUTS];
-    const char *error;                       /* expected substring of the error instead of outputs */
-    double rtol;                             /* relative, on the golden's rounded result; 0 = 1e-6 */
+    const char *error; /* expected substring of the error instead of outputs */
+    double rtol;       /* relative, on the golden's rounded result; 0 = 1e-6 */
 };
 
 /* A parsed case: a one-node graph (inputs named i0…, outputs o0…) and its values. */
