@@ -7,15 +7,13 @@
 /* Flat position of non-zero element k. */
 static bool sparse_position(const struct pw_sparse *sparse, const struct pw_tensor *dense, int64_t k, int64_t *flat)
 {
-    const int64_t *indices = sparse->indices.data;
-
     if (sparse->indices.rank == 1) {
-        *flat = indices[k];
+        *flat = pw_tensor_get_int(&sparse->indices, k);
         return *flat >= 0 && *flat < dense->count;
     }
     *flat = 0;
     for (int d = 0; d < dense->rank; d++) {
-        int64_t at = indices[k * dense->rank + d];
+        int64_t at = pw_tensor_get_int(&sparse->indices, k * dense->rank + d);
 
         if (at < 0 || at >= dense->dims[d])
             return false;
