@@ -1,7 +1,6 @@
 #include "op/bind.h"
 
 #include <ctype.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -216,7 +215,9 @@ const struct pw_info *pw_bind_info(const struct pw_call *call, const struct pw_f
     int given = ref->output ? call->output_count : call->input_count;
     int at;
 
-    if (element < 0 || (element > 0 && !ref->variadic) || element >= given - ref->formal)
+    if (!ref->variadic)
+        element = 0;
+    if (element < 0 || element >= given - ref->formal)
         return NULL;
     at = ref->formal + element;
     if (!ref->output)
@@ -291,13 +292,11 @@ bool pw_bind_derived(const struct pw_call *call, const char *name, int element, 
     return false;
 }
 
-static void visit_formal(const struct pw_call *call, const char *name, const struct pw_info *info, pw_bind_visit *visit,
-                         void *user)
+static void visit_formal(const char *name, const struct pw_info *info, pw_bind_visit *visit, void *user)
 {
     static const char *const properties[] = {"rank", "size", "bytes", "count"};
     char text[80];
 
-    (void)call;
     snprintf(text, sizeof text, "has_%s", name);
     visit(user, text);
     for (size_t i = 0; i < PW_COUNT_OF(properties); i++) {
@@ -319,12 +318,12 @@ void pw_bind_names(const struct pw_call *call, const struct pw_bindings *b, pw_b
     for (int i = 0; op->inputs && op->inputs[i].name; i++) {
         struct pw_formal_ref ref = {false, i, (op->inputs[i].flags & PW_FORMAL_VARIADIC) != 0, &op->inputs[i]};
 
-        visit_formal(call, op->inputs[i].name, pw_bind_info(call, &ref, 0), visit, user);
+        visit_formal(op->inputs[i].name, pw_bind_info(call, &ref, 0), visit, user);
     }
     for (int i = 0; op->outputs && op->outputs[i].name; i++) {
         struct pw_formal_ref ref = {true, i, (op->outputs[i].flags & PW_FORMAL_VARIADIC) != 0, &op->outputs[i]};
 
-        visit_formal(call, op->outputs[i].name, pw_bind_info(call, &ref, 0), visit, user);
+        visit_formal(op->outputs[i].name, pw_bind_info(call, &ref, 0), visit, user);
     }
     for (const struct pw_attr_def *attr = op->attrs; attr && attr->name; attr++) {
         if (attr->type == PW_ATTR_INT)

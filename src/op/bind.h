@@ -45,7 +45,7 @@ struct pw_formal_ref {
 };
 /* Name (X, in0, out0, out_X) of `size` bytes to a formal of the operator; false when there is none. */
 bool pw_bind_formal(const struct pw_op *op, const char *name, size_t size, struct pw_formal_ref *out);
-/* Info of element `element` of a formal (0 unless variadic); NULL when omitted. */
+/* Info of element `element` of a variadic formal, the only one of another; NULL when omitted. */
 const struct pw_info *pw_bind_info(const struct pw_call *call, const struct pw_formal_ref *ref, int element);
 /* How many elements a formal has in the call: 0 or 1, any number when variadic. */
 int pw_bind_count(const struct pw_call *call, const struct pw_formal_ref *ref);

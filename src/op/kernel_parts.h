@@ -47,7 +47,7 @@ typedef enum { PW_SUFFIX_NONE, PW_SUFFIX_INT, PW_SUFFIX_LONG, PW_SUFFIX_FLOAT, P
 struct pw_kernel_arg {
     const struct pw_yaml *at;
     pw_arg_suffix suffix;
-    const char *name;           /* of a bare name, or of name[index]; else NULL */
+    const char *name; /* of a bare name, or of name[index]; else NULL */
     bool indexed;
     struct pw_kernel_expr expr; /* the whole argument; NULL expr for :float and :double */
     struct pw_kernel_expr index;

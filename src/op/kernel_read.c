@@ -76,23 +76,31 @@ static pw_status add_op(const struct pw_kernel_context *context, struct pw_kerne
 static pw_status unknown_op(const struct pw_kernel_context *context, const struct pw_yaml *node, const char *name,
                             struct pw_error *err)
 {
-    static const char *names[2048];
+    const char **names;
     const char *near;
-    size_t count = 0;
+    size_t count = 0, cap = 0;
 
     for (const struct pw_room *room = context->rooms; room->name; room++) {
-        for (const struct pw_op *op = room->ops; op->name && count < PW_COUNT_OF(names); op++)
+        for (const struct pw_op *op = room->ops; op->name; op++)
+            cap++;
+    }
+    names = pw_calloc(cap, sizeof *names);
+    if (!names)
+        return pw_error_memory(err, cap * sizeof *names);
+    for (const struct pw_room *room = context->rooms; room->name; room++) {
+        for (const struct pw_op *op = room->ops; op->name && count < cap; op++)
             names[count++] = op->name;
     }
     near = pw_text_nearest(name, names, count);
+    pw_free(names);
     if (near)
         return pw_yaml_error(node, err, "unknown operator '%s', did you mean '%s'?", name, near);
     return pw_yaml_error(node, err, "unknown operator '%s'", name);
 }
 
 /* "Softmax-13", "com.microsoft:Gelu-1", or without the version: all of its versions. */
-static pw_status read_op(const struct pw_kernel_context *context, const struct pw_yaml *node,
-                         struct pw_kernel *kernel, struct pw_error *err)
+static pw_status read_op(const struct pw_kernel_context *context, const struct pw_yaml *node, struct pw_kernel *kernel,
+                         struct pw_error *err)
 {
     const char *text = NULL, *dash, *colon;
     char domain[128], name[128];
@@ -169,8 +177,8 @@ static pw_status read_dtype_list(const struct pw_yaml *node, struct pw_kernel_dt
             for (int d = 0; d < PW_DTYPE_COUNT; d++)
                 names[d] = pw_dtype_name((pw_dtype)d);
             near = pw_text_nearest(text, names + 1, PW_DTYPE_COUNT - 1);
-            status = pw_yaml_error(&node->items[i], err, "unknown dtype '%s'%s%s%s", text, near ? ", did you mean '" : "",
-                                   near ? near : "", near ? "'?" : "");
+            status = pw_yaml_error(&node->items[i], err, "unknown dtype '%s'%s%s%s", text,
+                                   near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
         } else {
             if (i == 0)
                 out->first = dtype;
@@ -250,8 +258,8 @@ static pw_status read_source(const struct pw_kernel_context *context, const stru
         status = pw_yaml_error(node, err, "expected at least one file");
     if (status == PW_OK) {
         out->text = pw_arena_strndup(&context->set->arena, pw_buf_text(&text), text.size);
-        out->full = opencl ? pw_arena_printf(&context->set->arena, "%s\n%s", context->prelude, pw_buf_text(&text))
-                           : out->text;
+        out->full =
+            opencl ? pw_arena_printf(&context->set->arena, "%s\n%s", context->prelude, pw_buf_text(&text)) : out->text;
         if (!out->text || !out->full)
             status = pw_error_memory(err, text.size);
     }
@@ -562,8 +570,7 @@ static pw_status read_name(const struct pw_yaml *node, struct pw_kernel *kernel,
     pw_status status = pw_yaml_text(node, &kernel->name, err);
 
     if (status == PW_OK && !pw_kernel_is_name(kernel->name))
-        status = pw_yaml_error(node, err, "'%s': a kernel's name is of the form [A-Za-z_][A-Za-z0-9_]*",
-                               kernel->name);
+        status = pw_yaml_error(node, err, "'%s': a kernel's name is of the form [A-Za-z_][A-Za-z0-9_]*", kernel->name);
     return status;
 }
 
@@ -593,11 +600,10 @@ static pw_status read_optional(const struct pw_kernel_context *context, const st
 pw_status pw_kernel_read(const struct pw_kernel_context *context, const struct pw_yaml *map, struct pw_kernel **out,
                          struct pw_error *err)
 {
-    static const char *const keys[] = {"format",  "kernel",  "implements", "equals",    "dtypes",      "sources",
-                                       "defines", "options", "parameters", "variables", "constraints", "scratch",
-                                       "prepack", "launches", "priority",  "provenance", NULL};
-    static const char *const required[] = {"kernel", "implements", "dtypes", "sources", "launches", "provenance",
-                                           NULL};
+    static const char *const keys[] = {"format",  "kernel",   "implements", "equals",     "dtypes",      "sources",
+                                       "defines", "options",  "parameters", "variables",  "constraints", "scratch",
+                                       "prepack", "launches", "priority",   "provenance", NULL};
+    static const char *const required[] = {"kernel", "implements", "dtypes", "sources", "launches", "provenance", NULL};
     struct pw_kernel *kernel;
     pw_status status = PW_OK;
 
