@@ -196,6 +196,8 @@ struct pw_eval {
  * The tensor is ev->out[i].tensor. */
 pw_status pw_eval_output(struct pw_eval *ev, int i, pw_dtype nominal, int rank, const int64_t *dims,
                          struct pw_tensor **out, struct pw_error *err);
+/* Makes output i a copy of a tensor (carried or nominal), in the carrier of its nominal dtype. */
+pw_status pw_eval_output_copy(struct pw_eval *ev, int i, const struct pw_tensor *src, struct pw_error *err);
 /* Carrier of a nominal dtype in a mode (float16 -> float64 in golden…). Integers, bool, float64,
  * strings carry themselves. */
 pw_dtype pw_eval_carrier(pw_eval_mode mode, pw_dtype nominal);

@@ -26,6 +26,22 @@ pw_status pw_eval_output(struct pw_eval *ev, int i, pw_dtype nominal, int rank, 
     return PW_OK;
 }
 
+pw_status pw_eval_output_copy(struct pw_eval *ev, int i, const struct pw_tensor *src, struct pw_error *err)
+{
+    struct pw_value made = {.kind = PW_VALUE_TENSOR};
+    pw_status status;
+
+    if (i < 0 || i >= ev->output_count)
+        return pw_error_set(err, PW_ERR_INTERNAL, "output %d is filled, but the node has %d", i, ev->output_count);
+    status = pw_tensor_convert(&made.tensor, src, pw_eval_carrier(ev->mode, src->nominal), err);
+    if (status != PW_OK)
+        return status;
+    made.tensor.nominal = src->nominal;
+    pw_value_clear(&ev->out[i]);
+    ev->out[i] = made;
+    return PW_OK;
+}
+
 const struct pw_tensor *pw_eval_in(const struct pw_eval *ev, int i)
 {
     if (i < 0 || i >= ev->input_count || ev->in[i] == NULL || ev->in[i]->kind != PW_VALUE_TENSOR)
