@@ -169,10 +169,16 @@ void pw_model_destroy(struct pw_model *model);
  * The value owns its bytes. */
 pw_status pw_onnx_read_value(const char *path, const struct pw_type *type, struct pw_value *out, struct pw_error *err);
 
+/* The same from memory. */
+pw_status pw_onnx_parse_value(const void *bytes, size_t size, const struct pw_type *type, struct pw_value *out,
+                              struct pw_error *err);
+
 /* True when a file that backs the model shrank under us since load: results are void. */
 bool pw_model_damaged(const struct pw_model *model);
 
-/* Structure hash: topology, attributes, types, shapes, constants up to 64 elements. */
+/* Structure hash: interface, topology, attributes, types, shapes, and constants: integers, booleans and
+ * strings up to 64 elements, floats only single ones (longer ones are weights: retraining changes them).
+ * Zero in both halves when memory was short. */
 struct pw_hash128 pw_model_structure_hash(const struct pw_model *model);
 /* Whole initializer contents; reads everything. */
 struct pw_hash128 pw_model_weights_hash(const struct pw_model *model);
