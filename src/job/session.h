@@ -20,9 +20,9 @@ struct pw_session;
 
 struct pw_session_options {
     const char *model_path;
-    const char *target;        /* NULL = "opencl" */
-    const char *project;       /* NULL = "portwright.yaml" when it exists */
-    const char *db;            /* NULL = ".portwright/portwright.db"; "" = no store */
+    const char *target;          /* NULL = "opencl" */
+    const char *project;         /* NULL = "portwright.yaml" when it exists */
+    const char *db;              /* NULL = ".portwright/portwright.db"; "" = no store */
     const char *const *ops_dirs; /* overlays, foreign */
     size_t ops_dir_count;
     const struct pw_binding *bindings; /* from --dim; override the protocol's */
@@ -32,25 +32,25 @@ struct pw_session_options {
 };
 
 typedef enum {
-    PW_EVENT_DEVICE,     /* the device opened (or failed: error set) */
-    PW_EVENT_COVERAGE,   /* implementations of every signature found */
-    PW_EVENT_STARTED,    /* a job began; total cases */
+    PW_EVENT_DEVICE,   /* the device opened (or failed: error set) */
+    PW_EVENT_COVERAGE, /* implementations of every signature found */
+    PW_EVENT_STARTED,  /* a job began; total cases */
     PW_EVENT_CASE,
-    PW_EVENT_SIGNATURE,  /* a signature's summary */
-    PW_EVENT_FINISHED,   /* job over: totals, or error */
-    PW_EVENT_HISTORY,    /* latest stored rows were read */
-    PW_EVENT_MESSAGE     /* something the person should know (store unavailable…) */
+    PW_EVENT_SIGNATURE, /* a signature's summary */
+    PW_EVENT_FINISHED,  /* job over: totals, or error */
+    PW_EVENT_HISTORY,   /* latest stored rows were read */
+    PW_EVENT_MESSAGE    /* something the person should know (store unavailable…) */
 } pw_event_kind;
 
 struct pw_event {
     pw_event_kind kind;
-    struct pw_arena arena;       /* owns what the fields point to */
-    int job;                     /* number of the job, 0 none */
+    struct pw_arena arena; /* owns what the fields point to */
+    int job;               /* number of the job, 0 none */
     size_t done, total;
-    struct pw_case_result result;          /* CASE */
-    struct pw_signature_result summary;    /* SIGNATURE */
-    struct pw_verify_totals totals;        /* FINISHED */
-    bool failed;                 /* DEVICE, FINISHED, MESSAGE: error holds why */
+    struct pw_case_result result;       /* CASE */
+    struct pw_signature_result summary; /* SIGNATURE */
+    struct pw_verify_totals totals;     /* FINISHED */
+    bool failed;                        /* DEVICE, FINISHED, MESSAGE: error holds why */
     struct pw_error error;
     const struct pw_store_signature_row *rows; /* HISTORY */
     size_t row_count;
@@ -65,6 +65,7 @@ const struct pw_inventory *pw_session_inventory(const struct pw_session *session
 const struct pw_protocol *pw_session_protocol(const struct pw_session *session);
 const char *pw_session_target(const struct pw_session *session);
 const char *pw_session_graph_id(const struct pw_session *session); /* structure hash */
+const char *pw_session_bindings(const struct pw_session *session); /* "batch=1,sequence=16": given and assumed */
 /* Valid after PW_EVENT_DEVICE / PW_EVENT_COVERAGE; NULL before. */
 const struct pw_device *pw_session_device(const struct pw_session *session);
 const struct pw_impl_list *pw_session_implementations(const struct pw_session *session, size_t signature);

@@ -17,25 +17,25 @@
 #include "base/mem.h"
 
 struct pw_store;
-struct pw_case_result;      /* verify/verify.h */
+struct pw_case_result; /* verify/verify.h */
 struct pw_signature_result;
-struct pw_signature;        /* graph/inventory.h */
+struct pw_signature; /* graph/inventory.h */
 
 /* Opens or creates (folders too). read_only: never creates, never writes. */
 pw_status pw_store_open(const char *path, bool read_only, struct pw_store **out, struct pw_error *err);
 void pw_store_close(struct pw_store *store);
 
 struct pw_store_run {
-    const char *kind;          /* "check", "verify", "bench", … */
-    const char *graph;         /* structure hash */
+    const char *kind;  /* "check", "verify", "bench", … */
+    const char *graph; /* structure hash */
     const char *model_path;
-    const char *target;        /* spec */
+    const char *target; /* spec */
     const char *target_kind;
-    const char *device;        /* name */
-    const char *environment;   /* JSON text */
-    const char *bindings;      /* "batch=1,sequence=16" */
-    const char *protocol;      /* path or "" */
-    const char *version;       /* of portwright */
+    const char *device;      /* name */
+    const char *environment; /* JSON text */
+    const char *bindings;    /* "batch=1,sequence=16" */
+    const char *protocol;    /* path or "" */
+    const char *version;     /* of portwright */
     uint64_t seed;
 };
 

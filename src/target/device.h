@@ -93,13 +93,4 @@ pw_status pw_device_list(struct pw_buf *out, struct pw_error *err);
 /* The worker's entry (argv[1] == "--worker"); returns the exit code. Only src/cli/main.c calls it. */
 int pw_worker_main(int argc, char **argv);
 
-/* The fast reference in a process of its own (OpenBLAS threads spin): evaluates a node `repeats` times.
- * Thread-safe; one process for all. */
-struct pw_reference_process;
-pw_status pw_reference_open(int threads, struct pw_reference_process **out, struct pw_error *err);
-void pw_reference_close(struct pw_reference_process *reference);
-pw_status pw_reference_time(struct pw_reference_process *reference, const struct pw_call *call,
-                            const struct pw_value *const *inputs, int input_count, int repeats, int64_t min_time_ns,
-                            int64_t *samples_ns, int *sample_count, const char **name, struct pw_error *err);
-
 #endif

@@ -23,13 +23,13 @@ struct pw_binding_set {
 
 struct pw_protocol {
     struct pw_arena arena;
-    const char *path;              /* NULL: defaults */
+    const char *path;                     /* NULL: defaults */
     struct pw_tolerance_rule *tolerances; /* the last that matches wins */
     size_t tolerance_count;
-    double warn_share;             /* WARN above this share of the tolerance; default 0.5 */
+    double warn_share;               /* WARN above this share of the tolerance; default 0.5 */
     struct pw_binding_set *bindings; /* from `dims:` */
     size_t binding_count;
-    const char **host_allowed;     /* operators that may fall to the host, beside integer shape arithmetic */
+    const char **host_allowed; /* operators that may fall to the host, beside integer shape arithmetic */
     size_t host_allowed_count;
 };
 

@@ -47,24 +47,24 @@ const char *pw_dist_name(pw_dist dist);
 
 struct pw_case_result {
     char id[PW_CASE_ID_MAX];
-    size_t signature;        /* index in the inventory */
+    size_t signature; /* index in the inventory */
     pw_verdict verdict;
     const char *implementation; /* kernel name */
-    const char *shapes;      /* "float32[1,6,16,19] -> …" concrete */
+    const char *shapes;         /* "float32[1,6,16,19] -> …" concrete */
     pw_dtype dtype;
     pw_dist dist;
     uint64_t seed;
-    double tolerance;        /* applied to comparison.max_error */
+    double tolerance; /* applied to comparison.max_error */
     const char *tolerance_why;
     struct pw_comparison comparison; /* worst output */
-    int output;              /* which output was worst */
-    double reference_error;  /* the fast reference's own error on the same case; NaN unknown */
-    bool discriminates;      /* would have caught a constant or stale output */
+    int output;                      /* which output was worst */
+    double reference_error;          /* the fast reference's own error on the same case; NaN unknown */
+    bool discriminates;              /* would have caught a constant or stale output */
     bool nondeterministic;
-    double spread;           /* between the two runs, hybrid metric */
-    int64_t time_ns;         /* first run on the target */
-    const char *reason;      /* why not PASS: a sentence; "" */
-    const char *log;         /* build log or worker's stderr; "" */
+    double spread;      /* between the two runs, hybrid metric */
+    int64_t time_ns;    /* first run on the target */
+    const char *reason; /* why not PASS: a sentence; "" */
+    const char *log;    /* build log or worker's stderr; "" */
 };
 
 struct pw_signature_result {
@@ -72,15 +72,15 @@ struct pw_signature_result {
     pw_standing standing;
     const struct pw_impl_list *implementations;
     int cases, held, failed, no_evidence;
-    double worst_error;      /* of held and failed cases; NaN none */
-    double worst_ratio;      /* max over cases of error / tolerance */
-    double tolerance;        /* of that case */
-    const char *worst_case;  /* id */
+    double worst_error;              /* of held and failed cases; NaN none */
+    double worst_ratio;              /* max over cases of error / tolerance */
+    double tolerance;                /* of that case */
+    const char *worst_case;          /* id */
     int64_t target_ns, reference_ns; /* medians, 0 unknown */
-    const char *reference_name; /* "openblas", "loops", "golden" or NULL */
+    const char *reference_name;      /* "openblas", "loops", "golden" or NULL */
     int64_t *target_samples, *reference_samples;
     int target_sample_count, reference_sample_count;
-    bool gate_failed;        /* by the protocol: failed, unproven, or on the host where the target is demanded */
+    bool gate_failed; /* by the protocol: failed, unproven, or on the host where the target is demanded */
     const char *gate_reason;
 };
 
@@ -94,7 +94,7 @@ typedef enum {
 
 struct pw_verify_event {
     pw_verify_event_kind kind;
-    size_t done, total;                        /* cases */
+    size_t done, total; /* cases */
     size_t signature;
     const struct pw_case_result *result;       /* CASE; valid during the call */
     const struct pw_signature_result *summary; /* DONE_SIGNATURE; valid during the call */
@@ -106,13 +106,13 @@ struct pw_verify_request {
     const struct pw_kernels *kernels;
     struct pw_device *device;
     const struct pw_protocol *protocol;
-    const size_t *signatures;  /* selection; NULL = all */
+    const size_t *signatures; /* selection; NULL = all */
     size_t signature_count;
-    const char *case_id;       /* only this one, or NULL */
+    const char *case_id; /* only this one, or NULL */
     uint64_t seed;
-    int jobs;                  /* 0 = workers of the device */
-    bool timing;               /* time target and fast reference afterwards */
-    int64_t timing_ns;         /* per signature and side, default 20 ms */
+    int jobs;                    /* 0 = workers of the device */
+    bool timing;                 /* time target and fast reference afterwards */
+    int64_t timing_ns;           /* per signature and side, default 20 ms */
     const volatile bool *cancel; /* may be NULL */
     pw_verify_emit *emit;
     void *user;
@@ -123,8 +123,7 @@ struct pw_verify_totals {
     size_t cases, passed, warned, cases_failed, no_evidence;
 };
 
-pw_status pw_verify_run(const struct pw_verify_request *request, struct pw_verify_totals *totals,
-                        struct pw_error *err);
+pw_status pw_verify_run(const struct pw_verify_request *request, struct pw_verify_totals *totals, struct pw_error *err);
 
 /* Which implementations serve a concrete call. Lists in the arena. */
 pw_status pw_impl_find(const struct pw_call *call, const struct pw_kernels *kernels, struct pw_device *device,

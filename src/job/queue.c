@@ -1,0 +1,211 @@
+#include "job/queue.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+pw_status pw_queue_init(struct pw_queue *queue, bool with_fd, struct pw_error *err)
+{
+    memset(queue, 0, sizeof *queue);
+    queue->wake[0] = queue->wake[1] = -1;
+    pthread_mutex_init(&queue->lock, NULL);
+    pthread_cond_init(&queue->filled, NULL);
+    pthread_cond_init(&queue->drained, NULL);
+    if (with_fd && pipe2(queue->wake, O_CLOEXEC | O_NONBLOCK) != 0)
+        return pw_error_set(err, PW_ERR_IO, "no pipe: %s", strerror(errno));
+    return PW_OK;
+}
+
+struct pw_event *pw_event_create(pw_event_kind kind)
+{
+    struct pw_queue_node *node = pw_calloc(1, sizeof *node);
+
+    if (!node)
+        return NULL;
+    node->event.kind = kind;
+    return &node->event;
+}
+
+static struct pw_queue_node *node_of(struct pw_event *event)
+{
+    return (struct pw_queue_node *)((char *)event - offsetof(struct pw_queue_node, event));
+}
+
+void pw_event_free(struct pw_event *event)
+{
+    if (!event)
+        return;
+    pw_arena_clear(&event->arena);
+    pw_free(node_of(event));
+}
+
+void pw_queue_push(struct pw_queue *queue, struct pw_event *event)
+{
+    struct pw_queue_node *node;
+
+    if (!event)
+        return;
+    node = node_of(event);
+    node->next = NULL;
+    pthread_mutex_lock(&queue->lock);
+    if (queue->tail)
+        queue->tail->next = node;
+    else
+        queue->head = node;
+    queue->tail = node;
+    if (queue->wake[1] >= 0 && write(queue->wake[1], "", 1) < 0) {
+        /* the pipe is full: the consumer is awake anyway */
+    }
+    pthread_cond_signal(&queue->filled);
+    pthread_mutex_unlock(&queue->lock);
+}
+
+static struct pw_event *pop(struct pw_queue *queue)
+{
+    struct pw_queue_node *node = queue->head;
+
+    if (!node)
+        return NULL;
+    queue->head = node->next;
+    if (!queue->head)
+        queue->tail = NULL;
+    return &node->event;
+}
+
+struct pw_event *pw_queue_take(struct pw_queue *queue)
+{
+    struct pw_event *event;
+    char bytes[64];
+
+    pthread_mutex_lock(&queue->lock);
+    event = pop(queue);
+    if (!event || !queue->head) /* empty now: quieten the descriptor */
+        while (queue->wake[0] >= 0 && read(queue->wake[0], bytes, sizeof bytes) > 0)
+            ;
+    pthread_mutex_unlock(&queue->lock);
+    return event;
+}
+
+struct pw_event *pw_queue_wait(struct pw_queue *queue)
+{
+    struct pw_event *event;
+
+    pthread_mutex_lock(&queue->lock);
+    queue->busy = false;
+    if (!queue->head)
+        pthread_cond_broadcast(&queue->drained);
+    while (!queue->head && !queue->closed)
+        pthread_cond_wait(&queue->filled, &queue->lock);
+    event = pop(queue);
+    queue->busy = event != NULL;
+    pthread_mutex_unlock(&queue->lock);
+    return event;
+}
+
+void pw_queue_drain(struct pw_queue *queue)
+{
+    pthread_mutex_lock(&queue->lock);
+    while (queue->head || queue->busy)
+        pthread_cond_wait(&queue->drained, &queue->lock);
+    pthread_mutex_unlock(&queue->lock);
+}
+
+void pw_queue_close(struct pw_queue *queue)
+{
+    pthread_mutex_lock(&queue->lock);
+    queue->closed = true;
+    pthread_cond_broadcast(&queue->filled);
+    pthread_mutex_unlock(&queue->lock);
+}
+
+void pw_queue_clear(struct pw_queue *queue)
+{
+    struct pw_event *event;
+
+    while ((event = pop(queue)))
+        pw_event_free(event);
+    for (int i = 0; i < 2; i++)
+        if (queue->wake[i] >= 0)
+            close(queue->wake[i]);
+    pthread_mutex_destroy(&queue->lock);
+    pthread_cond_destroy(&queue->filled);
+    pthread_cond_destroy(&queue->drained);
+}
+
+/* ---- copies ---- */
+
+static bool copy_text(struct pw_arena *arena, const char **text)
+{
+    if (!*text)
+        return true;
+    *text = pw_arena_strndup(arena, *text, strlen(*text));
+    return *text != NULL;
+}
+
+bool pw_event_set_case(struct pw_event *event, const struct pw_case_result *result)
+{
+    struct pw_case_result *copy = &event->result;
+
+    *copy = *result;
+    return copy_text(&event->arena, &copy->implementation) && copy_text(&event->arena, &copy->shapes) &&
+           copy_text(&event->arena, &copy->tolerance_why) && copy_text(&event->arena, &copy->reason) &&
+           copy_text(&event->arena, &copy->log);
+}
+
+static bool copy_samples(struct pw_arena *arena, int64_t **samples, int count)
+{
+    int64_t *copy;
+
+    if (!*samples || count <= 0) {
+        *samples = NULL;
+        return true;
+    }
+    copy = pw_arena_alloc(arena, (size_t)count, sizeof *copy);
+    if (copy)
+        memcpy(copy, *samples, (size_t)count * sizeof *copy);
+    *samples = copy;
+    return copy != NULL;
+}
+
+static bool copy_impls(struct pw_arena *arena, const struct pw_impl_list **impls)
+{
+    struct pw_impl_list *copy;
+
+    if (!*impls)
+        return true;
+    copy = pw_arena_alloc(arena, 1, sizeof *copy);
+    if (!copy)
+        return false;
+    *copy = **impls;
+    *impls = copy;
+    if (copy->count) {
+        struct pw_impl *items = pw_arena_alloc(arena, copy->count, sizeof *items);
+
+        if (!items)
+            return false;
+        memcpy(items, copy->items, copy->count * sizeof *items);
+        copy->items = items;
+        for (size_t i = 0; i < copy->count; i++)
+            if (!copy_text(arena, &items[i].why) || !copy_text(arena, &items[i].name))
+                return false;
+    }
+    return copy_text(arena, &copy->reason);
+}
+
+bool pw_event_set_summary(struct pw_event *event, const struct pw_signature_result *summary)
+{
+    struct pw_signature_result *copy = &event->summary;
+
+    *copy = *summary;
+    return copy_text(&event->arena, &copy->worst_case) && copy_text(&event->arena, &copy->reference_name) &&
+           copy_text(&event->arena, &copy->gate_reason) && copy_impls(&event->arena, &copy->implementations) &&
+           copy_samples(&event->arena, &copy->target_samples, copy->target_sample_count) &&
+           copy_samples(&event->arena, &copy->reference_samples, copy->reference_sample_count);
+}
+
+void pw_event_set_error(struct pw_event *event, const struct pw_error *error)
+{
+    event->failed = true;
+    event->error = *error;
+}

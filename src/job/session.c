@@ -1,0 +1,381 @@
+/* Opening and closing a session, and what the client may ask of it. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/map.h"
+#include "job/session_internal.h"
+
+#define ASSUMED_BATCH 1
+#define ASSUMED_SIZE 16
+
+/* ---- symbols that nobody bound ---- */
+
+struct symbols {
+    struct pw_session *session;
+    size_t cap;
+    pw_status status;
+    struct pw_error *err;
+};
+
+static bool is_batch(const char *name)
+{
+    static const char *const hints[] = {"batch", "Batch", "BATCH", "N", "n", "B", "b"};
+    size_t length = strlen(name);
+
+    for (size_t i = 0; i < 3; i++)
+        if (strstr(name, hints[i]))
+            return true;
+    for (size_t i = 3; i < sizeof hints / sizeof *hints; i++)
+        if (!strcmp(name, hints[i]))
+            return true;
+    return length > 2 && !strcmp(name + length - 2, ".0"); /* the first dim of an input without names */
+}
+
+static void assume(void *user, const char *symbol)
+{
+    struct symbols *symbols = user;
+    struct pw_session *session = symbols->session;
+    struct pw_binding *grown;
+
+    if (symbols->status != PW_OK || strchr(symbol, '#'))
+        return; /* '#': made by an operator whose size depends on data */
+    for (size_t i = 0; i < session->binding_count; i++)
+        if (!strcmp(session->bindings[i].name, symbol))
+            return;
+    grown = pw_arena_alloc(&session->arena, session->binding_count + 1, sizeof *grown);
+    if (!grown) {
+        symbols->status = pw_error_memory(symbols->err, sizeof *grown);
+        return;
+    }
+    if (session->binding_count)
+        memcpy(grown, session->bindings, session->binding_count * sizeof *grown);
+    grown[session->binding_count].name = pw_arena_strndup(&session->arena, symbol, strlen(symbol));
+    grown[session->binding_count].value = is_batch(symbol) ? ASSUMED_BATCH : ASSUMED_SIZE;
+    session->bindings = grown;
+    session->binding_count++;
+}
+
+static pw_status assume_unbound(struct pw_session *session, struct pw_error *err)
+{
+    struct symbols symbols = {.session = session, .err = err};
+    const struct pw_graph *graph = session->model->graph;
+
+    for (size_t i = 0; i < graph->input_count; i++) {
+        const struct pw_info *info = pw_inference_at(session->inference, graph, graph->inputs[i]);
+
+        for (int d = 0; d < info->rank; d++)
+            pw_dims_symbols(pw_inference_dims(session->inference), info->dims[d], assume, &symbols);
+    }
+    return symbols.status;
+}
+
+/* ---- opening ---- */
+
+static const char *keep(struct pw_session *session, const char *text, const char *otherwise)
+{
+    const char *use = text ? text : otherwise;
+
+    return use ? pw_arena_strndup(&session->arena, use, strlen(use)) : NULL;
+}
+
+static pw_status copy_options(struct pw_session *session, const struct pw_session_options *options,
+                              struct pw_error *err)
+{
+    session->target = keep(session, options->target, "opencl");
+    session->db = keep(session, options->db, ".portwright/portwright.db");
+    session->project = keep(session, options->project, NULL);
+    session->seed = options->seed;
+    session->jobs = options->jobs;
+    session->ops_dir_count = options->ops_dir_count + 1;
+    session->ops_dirs = pw_arena_alloc(&session->arena, session->ops_dir_count, sizeof *session->ops_dirs);
+    if (!session->ops_dirs || !session->target || !session->db)
+        return pw_error_memory(err, sizeof *session);
+    session->ops_dirs[0] = (struct pw_ops_dir){.path = keep(session, pw_ops_dir_default(), "ops"), .foreign = false};
+    for (size_t i = 0; i < options->ops_dir_count; i++)
+        session->ops_dirs[i + 1] =
+            (struct pw_ops_dir){.path = keep(session, options->ops_dirs[i], NULL), .foreign = true};
+    return PW_OK;
+}
+
+static pw_status load_protocol(struct pw_session *session, struct pw_error *err)
+{
+    if (session->project)
+        return pw_protocol_load(session->project, &session->protocol, err);
+    if (pw_file_exists("portwright.yaml"))
+        return pw_protocol_load("portwright.yaml", &session->protocol, err);
+    return pw_protocol_default(&session->protocol, err);
+}
+
+/* --dim wins over the protocol's first binding set. */
+static pw_status take_bindings(struct pw_session *session, const struct pw_session_options *options,
+                               struct pw_error *err)
+{
+    const struct pw_binding *from = options->bindings;
+    size_t count = options->binding_count;
+
+    if (!count && session->protocol->binding_count) {
+        from = session->protocol->bindings[0].items;
+        count = session->protocol->bindings[0].count;
+    }
+    session->bindings = pw_arena_alloc(&session->arena, count + 1, sizeof *session->bindings);
+    if (!session->bindings)
+        return pw_error_memory(err, count * sizeof *from);
+    for (size_t i = 0; i < count; i++) {
+        session->bindings[i].name = keep(session, from[i].name, "");
+        session->bindings[i].value = from[i].value;
+    }
+    session->binding_count = session->given_count = count;
+    return PW_OK;
+}
+
+static pw_status describe_bindings(struct pw_session *session, struct pw_error *err)
+{
+    struct pw_buf text = {0};
+
+    for (size_t i = 0; i < session->binding_count; i++)
+        pw_buf_printf(&text, "%s%s=%lld", i ? "," : "", session->bindings[i].name,
+                      (long long)session->bindings[i].value);
+    session->bindings_text = keep(session, pw_buf_text(&text), "");
+    pw_buf_clear(&text);
+    return session->bindings_text ? PW_OK : pw_error_memory(err, 64);
+}
+
+/* Which concrete signature stands for each shown one: that of its first node. */
+static pw_status map_signatures(struct pw_session *session, struct pw_error *err)
+{
+    struct pw_map by_node = {0};
+    pw_status status = PW_OK;
+
+    session->to_concrete =
+        pw_arena_alloc(&session->arena, session->inventory->signature_count + 1, sizeof *session->to_concrete);
+    if (!session->to_concrete)
+        return pw_error_memory(err, session->inventory->signature_count * sizeof(size_t));
+    for (size_t i = 0; i < session->concrete->signature_count && status == PW_OK; i++)
+        for (size_t k = 0; k < session->concrete->signatures[i].node_count && status == PW_OK; k++)
+            status =
+                pw_map_set(&by_node, (const char *)&session->concrete->signatures[i].nodes[k], sizeof(void *), i, err);
+    for (size_t i = 0; i < session->inventory->signature_count && status == PW_OK; i++)
+        if (!pw_map_get(&by_node, (const char *)&session->inventory->signatures[i].nodes[0], sizeof(void *),
+                        &session->to_concrete[i]))
+            status = pw_error_set(err, PW_ERR_INTERNAL, "signature %zu has no concrete form", i);
+    pw_map_clear(&by_node);
+    return status;
+}
+
+static pw_status make_inventories(struct pw_session *session, struct pw_error *err)
+{
+    pw_status status;
+
+    status = pw_infer_graph(session->model, session->bindings, session->binding_count, &session->inference, err);
+    if (status == PW_OK)
+        status = pw_inventory_create(session->model, session->inference, &session->inventory, err);
+    if (status == PW_OK)
+        status = assume_unbound(session, err);
+    if (status == PW_OK)
+        status = describe_bindings(session, err);
+    if (status != PW_OK)
+        return status;
+    if (session->binding_count == session->given_count) {
+        session->concrete_inference = session->inference;
+        session->concrete = session->inventory;
+    } else {
+        status = pw_infer_graph(session->model, session->bindings, session->binding_count, &session->concrete_inference,
+                                err);
+        if (status != PW_OK)
+            pw_error_prefix(err, "with the assumed dims %s (bind them with --dim)", session->bindings_text);
+        else
+            status = pw_inventory_create(session->model, session->concrete_inference, &session->concrete, err);
+    }
+    return status == PW_OK ? map_signatures(session, err) : status;
+}
+
+static pw_status start_threads(struct pw_session *session, struct pw_error *err)
+{
+    if (session->db[0]) {
+        if (pthread_create(&session->writer, NULL, pw_session_writer, session) != 0)
+            return pw_error_set(err, PW_ERR_INTERNAL, "no thread for the store");
+        session->writer_started = true;
+    }
+    if (pthread_create(&session->worker, NULL, pw_session_worker, session) != 0)
+        return pw_error_set(err, PW_ERR_INTERNAL, "no thread for jobs");
+    session->worker_started = true;
+    return PW_OK;
+}
+
+pw_status pw_session_open(const struct pw_session_options *options, struct pw_session **out, struct pw_error *err)
+{
+    struct pw_session *session = pw_calloc(1, sizeof *session);
+    pw_status status;
+
+    if (!session)
+        return pw_error_memory(err, sizeof *session);
+    pthread_mutex_init(&session->lock, NULL);
+    pthread_cond_init(&session->submitted, NULL);
+    session->next_job = 1;
+    status = pw_queue_init(&session->events, true, err);
+    if (status == PW_OK)
+        status = pw_queue_init(&session->writes, false, err);
+    if (status == PW_OK)
+        status = copy_options(session, options, err);
+    if (status == PW_OK)
+        status = load_protocol(session, err);
+    if (status == PW_OK)
+        status = take_bindings(session, options, err);
+    if (status == PW_OK)
+        status = pw_model_load(options->model_path, &session->model, err);
+    if (status == PW_OK) {
+        pw_hash_text(pw_model_structure_hash(session->model), session->graph_id);
+        status = make_inventories(session, err);
+    }
+    if (status == PW_OK)
+        status = start_threads(session, err);
+    if (status == PW_OK) {
+        if (session->binding_count != session->given_count)
+            pw_session_say(session, PW_OK, "dims not bound are taken as %s for measuring; bind them with --dim",
+                           session->bindings_text);
+        *out = session;
+        session = NULL;
+    }
+    pw_session_close(session);
+    return status;
+}
+
+static void free_job(struct pw_job *job)
+{
+    pw_free(job->signatures);
+    pw_free(job);
+}
+
+void pw_session_close(struct pw_session *session)
+{
+    if (!session)
+        return;
+    pthread_mutex_lock(&session->lock);
+    session->closing = true;
+    session->cancel = true;
+    pthread_cond_broadcast(&session->submitted);
+    pthread_mutex_unlock(&session->lock);
+    if (session->worker_started)
+        pthread_join(session->worker, NULL);
+    pw_queue_close(&session->writes);
+    if (session->writer_started)
+        pthread_join(session->writer, NULL);
+    for (struct pw_job *job = session->first_job, *next; job; job = next) {
+        next = job->next;
+        free_job(job);
+    }
+    pw_device_close(session->device);
+    pw_kernels_destroy(session->kernels);
+    pw_arena_clear(&session->impl_arena);
+    pw_queue_clear(&session->events);
+    pw_queue_clear(&session->writes);
+    if (session->concrete != session->inventory)
+        pw_inventory_destroy(session->concrete);
+    if (session->concrete_inference != session->inference)
+        pw_inference_destroy(session->concrete_inference);
+    pw_inventory_destroy(session->inventory);
+    pw_inference_destroy(session->inference);
+    pw_protocol_destroy(session->protocol);
+    pw_model_destroy(session->model);
+    pthread_mutex_destroy(&session->lock);
+    pthread_cond_destroy(&session->submitted);
+    pw_arena_clear(&session->arena);
+    pw_free(session);
+}
+
+/* ---- asking ---- */
+
+const struct pw_model *pw_session_model(const struct pw_session *session)
+{
+    return session->model;
+}
+
+const struct pw_inventory *pw_session_inventory(const struct pw_session *session)
+{
+    return session->inventory;
+}
+
+const struct pw_protocol *pw_session_protocol(const struct pw_session *session)
+{
+    return session->protocol;
+}
+
+const char *pw_session_target(const struct pw_session *session)
+{
+    return session->target;
+}
+
+const char *pw_session_graph_id(const struct pw_session *session)
+{
+    return session->graph_id;
+}
+
+const char *pw_session_bindings(const struct pw_session *session)
+{
+    return session->bindings_text;
+}
+
+const struct pw_device *pw_session_device(const struct pw_session *session)
+{
+    return session->device;
+}
+
+const struct pw_impl_list *pw_session_implementations(const struct pw_session *session, size_t signature)
+{
+    return session->impls ? &session->impls[signature] : NULL;
+}
+
+int pw_session_fd(const struct pw_session *session)
+{
+    return session->events.wake[0];
+}
+
+struct pw_event *pw_session_next(struct pw_session *session)
+{
+    return pw_queue_take(&session->events);
+}
+
+pw_status pw_session_verify(struct pw_session *session, const size_t *signatures, size_t count, bool timing,
+                            int *number, struct pw_error *err)
+{
+    struct pw_job *job = pw_calloc(1, sizeof *job);
+
+    if (signatures && !count) {
+        pw_free(job);
+        return pw_error_set(err, PW_ERR_USAGE, "nothing is selected");
+    }
+    if (!job || (signatures && !(job->signatures = pw_calloc(count, sizeof *signatures)))) {
+        pw_free(job);
+        return pw_error_memory(err, count * sizeof *signatures);
+    }
+    if (signatures)
+        memcpy(job->signatures, signatures, count * sizeof *signatures);
+    job->count = count;
+    job->timing = timing;
+    pthread_mutex_lock(&session->lock);
+    job->number = session->next_job++;
+    if (session->last_job)
+        session->last_job->next = job;
+    else
+        session->first_job = job;
+    session->last_job = job;
+    session->cancel = false;
+    if (number)
+        *number = job->number;
+    pthread_cond_broadcast(&session->submitted);
+    pthread_mutex_unlock(&session->lock);
+    return PW_OK;
+}
+
+void pw_session_cancel(struct pw_session *session)
+{
+    pthread_mutex_lock(&session->lock);
+    session->cancel = true;
+    for (struct pw_job *job = session->first_job, *next; job; job = next) {
+        next = job->next;
+        free_job(job);
+    }
+    session->first_job = session->last_job = NULL;
+    pthread_mutex_unlock(&session->lock);
+}

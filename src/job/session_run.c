@@ -1,0 +1,365 @@
+/* The session's two threads: the worker, which opens the device and verifies, and the store's writer. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "base/clock.h"
+#include "base/compiler.h"
+#include "job/session_internal.h"
+#include "tensor/blas.h"
+
+void pw_session_say(struct pw_session *session, pw_status status, const char *format, ...)
+{
+    struct pw_event *event = pw_event_create(PW_EVENT_MESSAGE);
+    va_list args;
+
+    if (!event)
+        return;
+    va_start(args, format);
+    vsnprintf(event->error.message, sizeof event->error.message, format, args);
+    va_end(args);
+    event->failed = status != PW_OK;
+    event->error.status = status;
+    pw_queue_push(&session->events, event);
+}
+
+/* ---- the store's writer ---- */
+
+/* What opens a run in the write queue: a STARTED event whose error.message is empty. */
+static pw_status begin_run(const struct pw_session *session, struct pw_store *store, int64_t *run, struct pw_error *err)
+{
+    const struct pw_target_info *info = session->device ? pw_device_info(session->device) : NULL;
+    struct pw_arena arena = {0};
+    struct pw_store_run row = {.kind = "check",
+                               .graph = session->graph_id,
+                               .model_path = session->model->path,
+                               .target = session->target,
+                               .target_kind = info ? info->kind : "reference",
+                               .device = info ? info->name : "reference",
+                               .environment = pw_session_environment(session, &arena),
+                               .bindings = session->bindings_text,
+                               .protocol = session->protocol->path,
+                               .version = PACKAGE_VERSION,
+                               .seed = session->seed};
+    pw_status status = pw_store_run_begin(store, &row, run, err);
+
+    pw_arena_clear(&arena);
+    return status;
+}
+
+static pw_status write_event(const struct pw_session *session, struct pw_store *store, int64_t *run,
+                             const struct pw_event *event, struct pw_error *err)
+{
+    const struct pw_signature *signatures = session->inventory->signatures;
+
+    switch (event->kind) {
+    case PW_EVENT_STARTED:
+        return begin_run(session, store, run, err);
+    case PW_EVENT_CASE:
+        return pw_store_case_add(store, *run, &signatures[event->result.signature], &event->result, err);
+    case PW_EVENT_SIGNATURE:
+        return pw_store_signature_add(store, *run, &signatures[event->summary.signature], &event->summary, err);
+    case PW_EVENT_FINISHED:
+        return pw_store_run_end(store, *run,
+                                event->failed ? (event->error.status == PW_ERR_CANCELLED ? "cancelled" : "error")
+                                : event->totals.gate_failed ? "failed"
+                                                            : "held",
+                                event->failed ? 3 : event->totals.gate_failed || !event->totals.held, err);
+    default:
+        return PW_OK;
+    }
+}
+
+static void send_history(struct pw_session *session, struct pw_store *store)
+{
+    struct pw_event *event = pw_event_create(PW_EVENT_HISTORY);
+    struct pw_store_signature_row *rows = NULL;
+    struct pw_error err = {0};
+
+    if (!event)
+        return;
+    if (pw_store_latest(store, session->graph_id, session->target, &event->arena, &rows, &event->row_count, &err) !=
+        PW_OK) {
+        pw_session_say(session, err.status, "%s", err.message);
+        pw_event_free(event);
+        return;
+    }
+    event->rows = rows;
+    pw_queue_push(&session->events, event);
+}
+
+void *pw_session_writer(void *user)
+{
+    struct pw_session *session = user;
+    struct pw_store *store = NULL;
+    struct pw_error err = {0};
+    struct pw_event *event;
+    int64_t run = 0;
+
+    if (pw_store_open(session->db, false, &store, &err) != PW_OK)
+        pw_session_say(session, err.status, "nothing is recorded: %s", err.message);
+    else
+        send_history(session, store);
+    while ((event = pw_queue_wait(&session->writes))) {
+        pw_error_clear(&err);
+        if (store && write_event(session, store, &run, event, &err) != PW_OK) {
+            pw_session_say(session, err.status, "recording stopped: %s", err.message);
+            pw_store_close(store); /* the rest of the session is not half recorded */
+            store = NULL;
+        }
+        pw_event_free(event);
+    }
+    pw_store_close(store);
+    return NULL;
+}
+
+/* ---- the worker ---- */
+
+static void send_to_store(struct pw_session *session, struct pw_event *event)
+{
+    if (session->writer_started)
+        pw_queue_push(&session->writes, event);
+    else
+        pw_event_free(event);
+}
+
+struct job_run {
+    struct pw_session *session;
+    const struct pw_job *job;
+    size_t shown_count; /* shown signatures that stand behind the selection */
+};
+
+/* Events speak of concrete signatures; the client and the store know the shown ones. Each shown signature that the
+ * concrete one stands for gets its own copy. */
+static void relay(struct job_run *run, const struct pw_verify_event *event, pw_event_kind kind)
+{
+    struct pw_session *session = run->session;
+
+    for (size_t shown = 0; shown < session->inventory->signature_count; shown++) {
+        bool selected = !run->job->signatures;
+
+        if (session->to_concrete[shown] != event->signature)
+            continue;
+        for (size_t i = 0; i < run->job->count && !selected; i++)
+            selected = run->job->signatures[i] == shown;
+        for (int to_store = 0; selected && to_store < 2; to_store++) {
+            struct pw_event *copy = pw_event_create(kind);
+            bool whole = copy && (kind == PW_EVENT_CASE ? pw_event_set_case(copy, event->result)
+                                                        : pw_event_set_summary(copy, event->summary));
+
+            if (!whole) {
+                pw_event_free(copy);
+                pw_session_say(session, PW_ERR_NO_MEMORY, "out of memory: a result is not shown");
+                return;
+            }
+            copy->result.signature = copy->summary.signature = shown;
+            copy->job = run->job->number;
+            copy->done = event->done;
+            copy->total = event->total;
+            if (to_store)
+                send_to_store(session, copy);
+            else
+                pw_queue_push(&session->events, copy);
+        }
+    }
+}
+
+static void on_verify(void *user, const struct pw_verify_event *event)
+{
+    struct job_run *run = user;
+
+    if (event->kind == PW_VERIFY_CASE) {
+        relay(run, event, PW_EVENT_CASE);
+    } else if (event->kind == PW_VERIFY_DONE_SIGNATURE) {
+        relay(run, event, PW_EVENT_SIGNATURE);
+    } else if (event->kind == PW_VERIFY_STARTED) {
+        struct pw_event *started = pw_event_create(PW_EVENT_STARTED);
+
+        if (started) {
+            started->job = run->job->number;
+            started->total = event->total;
+            pw_queue_push(&run->session->events, started);
+        }
+        send_to_store(run->session, pw_event_create(PW_EVENT_STARTED));
+    }
+}
+
+/* The selection in concrete indices, each once. */
+static pw_status concrete_selection(const struct pw_session *session, const struct pw_job *job, size_t **out,
+                                    size_t *count, struct pw_error *err)
+{
+    bool *taken = pw_calloc(session->concrete->signature_count + 1, sizeof *taken);
+    size_t wanted = job->signatures ? job->count : session->inventory->signature_count;
+
+    *count = 0;
+    *out = pw_calloc(wanted + 1, sizeof **out);
+    if (!taken || !*out) {
+        pw_free(taken);
+        return pw_error_memory(err, wanted * sizeof **out);
+    }
+    for (size_t i = 0; i < wanted; i++) {
+        size_t concrete = session->to_concrete[job->signatures ? job->signatures[i] : i];
+
+        if (!taken[concrete])
+            (*out)[(*count)++] = concrete;
+        taken[concrete] = true;
+    }
+    pw_free(taken);
+    return PW_OK;
+}
+
+static void run_job(struct pw_session *session, const struct pw_job *job)
+{
+    struct job_run run = {.session = session, .job = job};
+    struct pw_event *finished = pw_event_create(PW_EVENT_FINISHED), *copy;
+    struct pw_verify_request request = {.inventory = session->concrete,
+                                        .kernels = session->kernels,
+                                        .device = session->device,
+                                        .protocol = session->protocol,
+                                        .seed = session->seed,
+                                        .jobs = session->jobs,
+                                        .timing = job->timing,
+                                        .cancel = &session->cancel,
+                                        .emit = on_verify,
+                                        .user = &run};
+    struct pw_error err = {0};
+    size_t *selection = NULL;
+    pw_status status;
+
+    if (!finished)
+        return;
+    status = concrete_selection(session, job, &selection, &request.signature_count, &err);
+    request.signatures = selection;
+    if (status == PW_OK)
+        status = pw_verify_run(&request, &finished->totals, &err);
+    if (status == PW_OK && pw_model_damaged(session->model))
+        status =
+            pw_error_set(&err, PW_ERR_IO, "%s shrank while it was in use: the results are void", session->model->path);
+    if (status != PW_OK)
+        pw_event_set_error(finished, &err);
+    finished->job = job->number;
+    copy = pw_event_create(PW_EVENT_FINISHED);
+    if (copy) {
+        copy->totals = finished->totals;
+        copy->failed = finished->failed;
+        copy->error = finished->error;
+        send_to_store(session, copy);
+    }
+    if (session->writer_started)
+        pw_queue_drain(&session->writes); /* "finished" means recorded */
+    pw_queue_push(&session->events, finished);
+    pw_free(selection);
+}
+
+static pw_status find_coverage(struct pw_session *session, struct pw_error *err)
+{
+    size_t count = session->inventory->signature_count;
+    struct pw_impl_list *impls = pw_arena_alloc(&session->impl_arena, count + 1, sizeof *impls);
+    pw_status status = PW_OK;
+
+    if (!impls)
+        return pw_error_memory(err, count * sizeof *impls);
+    for (size_t i = 0; i < count && status == PW_OK && !session->closing; i++) {
+        const struct pw_call *call = session->concrete->signatures[session->to_concrete[i]].call;
+
+        status = pw_impl_find(call, session->kernels, session->device, &session->impl_arena, &impls[i], err);
+    }
+    if (status == PW_OK)
+        session->impls = impls;
+    return status;
+}
+
+static pw_status open_device(struct pw_session *session)
+{
+    struct pw_event *event = pw_event_create(PW_EVENT_DEVICE);
+    struct pw_error err = {0};
+    pw_status status = pw_kernels_load(session->ops_dirs, session->ops_dir_count, &session->kernels, &err);
+
+    if (status == PW_OK)
+        status = pw_device_open(session->target, NULL, &session->device, &err);
+    if (!event)
+        return PW_ERR_NO_MEMORY;
+    if (status != PW_OK)
+        pw_event_set_error(event, &err);
+    pw_queue_push(&session->events, event);
+    return status;
+}
+
+static void refuse_job(struct pw_session *session, const struct pw_job *job)
+{
+    struct pw_event *event = pw_event_create(PW_EVENT_FINISHED);
+    struct pw_error err = {0};
+
+    if (!event)
+        return;
+    pw_error_set(&err, PW_ERR_TARGET, "the target '%s' could not be used", session->target);
+    pw_event_set_error(event, &err);
+    event->job = job->number;
+    pw_queue_push(&session->events, event);
+}
+
+static struct pw_job *next_job(struct pw_session *session)
+{
+    struct pw_job *job;
+
+    pthread_mutex_lock(&session->lock);
+    while (!session->first_job && !session->closing)
+        pthread_cond_wait(&session->submitted, &session->lock);
+    job = session->closing ? NULL : session->first_job;
+    if (job) {
+        session->first_job = job->next;
+        if (!session->first_job)
+            session->last_job = NULL;
+    }
+    pthread_mutex_unlock(&session->lock);
+    return job;
+}
+
+void *pw_session_worker(void *user)
+{
+    struct pw_session *session = user;
+    struct pw_error err = {0};
+    pw_status status = open_device(session);
+    struct pw_job *job;
+
+    if (status == PW_OK) {
+        struct pw_event *event = pw_event_create(PW_EVENT_COVERAGE);
+
+        if (event && find_coverage(session, &err) != PW_OK)
+            pw_event_set_error(event, &err);
+        pw_queue_push(&session->events, event);
+    }
+    while ((job = next_job(session))) {
+        if (status == PW_OK)
+            run_job(session, job);
+        else
+            refuse_job(session, job);
+        pw_free(job->signatures);
+        pw_free(job);
+    }
+    return NULL;
+}
+
+const char *pw_session_environment(const struct pw_session *session, struct pw_arena *arena)
+{
+    const struct pw_target_info *info = session->device ? pw_device_info(session->device) : NULL;
+    json_t *root = json_pack("{s:s, s:s}", "portwright", PACKAGE_VERSION, "blas", pw_blas_describe());
+    const char *copy;
+    char *text;
+
+    if (root && info) {
+        json_object_set_new(root, "device", json_string(info->name));
+        json_object_set_new(root, "platform", json_string(info->platform));
+        json_object_set_new(root, "driver", json_string(info->driver));
+        json_object_set_new(root, "runtime", json_string(info->runtime));
+        json_object_set_new(root, "compute_units", json_integer(info->compute_units));
+    }
+    text = root ? json_dumps(root, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
+    copy = text ? pw_arena_strndup(arena, text, strlen(text)) : NULL;
+    free(text); /* jansson's own allocation */
+    json_decref(root);
+    return copy ? copy : "{}";
+}

@@ -1,0 +1,278 @@
+#include "run/conformance.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "graph/graph.h"
+#include "run/eval.h"
+#include "run/target_eval.h"
+#include "tensor/compare.h"
+
+#define MAX_SETS 1000
+
+/* ---- comparison ---- */
+
+static pw_status same_value(const struct pw_value *got, const struct pw_value *want,
+                            const struct pw_conformance_options *options, const char *name, struct pw_error *err);
+
+static pw_status same_tensor(const struct pw_tensor *got, const struct pw_tensor *want,
+                             const struct pw_conformance_options *options, const char *name, struct pw_error *err)
+{
+    struct pw_buf place = {0}, found = {0}, wanted = {0};
+    int64_t bad = -1;
+    pw_status status = PW_OK;
+
+    pw_tensor_describe(got, &found);
+    pw_tensor_describe(want, &wanted);
+    if (got->dtype != want->dtype || got->rank != want->rank ||
+        memcmp(got->dims, want->dims, (size_t)got->rank * sizeof *got->dims) != 0) {
+        status = pw_error_set(err, PW_ERR_FORMAT, "output '%s': expected %s, got %s", name, pw_buf_text(&wanted),
+                              pw_buf_text(&found));
+        goto done;
+    }
+    status = pw_compare_close(got, want, options->rtol, options->atol, &bad, err);
+    if (status == PW_OK && bad >= 0) {
+        pw_compare_coordinates(want, bad, &place);
+        if (want->dtype == PW_DTYPE_STRING)
+            status = pw_error_set(err, PW_ERR_FORMAT, "output '%s' %s: strings differ first at %s", name,
+                                  pw_buf_text(&wanted), pw_buf_text(&place));
+        else
+            status = pw_error_set(err, PW_ERR_FORMAT, "output '%s' %s differs first at %s: got %.9g, expected %.9g",
+                                  name, pw_buf_text(&wanted), pw_buf_text(&place), pw_tensor_get(got, bad),
+                                  pw_tensor_get(want, bad));
+    }
+done:
+    pw_buf_clear(&place);
+    pw_buf_clear(&found);
+    pw_buf_clear(&wanted);
+    return status;
+}
+
+static pw_status same_sequence(const struct pw_value *got, const struct pw_value *want,
+                               const struct pw_conformance_options *options, const char *name, struct pw_error *err)
+{
+    if (got->count != want->count)
+        return pw_error_set(err, PW_ERR_FORMAT, "output '%s': expected a sequence of %zu, got %zu", name, want->count,
+                            got->count);
+    for (size_t i = 0; i < want->count; i++) {
+        pw_status status = same_value(&got->items[i], &want->items[i], options, name, err);
+
+        if (status != PW_OK) {
+            pw_error_prefix(err, "item %zu", i);
+            return status;
+        }
+    }
+    return PW_OK;
+}
+
+static pw_status same_value(const struct pw_value *got, const struct pw_value *want,
+                            const struct pw_conformance_options *options, const char *name, struct pw_error *err)
+{
+    static const char *const kinds[] = {"nothing", "a tensor", "a sequence"};
+
+    if (got->kind != want->kind)
+        return pw_error_set(err, PW_ERR_FORMAT, "output '%s': expected %s, got %s", name, kinds[want->kind],
+                            kinds[got->kind]);
+    if (want->kind == PW_VALUE_TENSOR)
+        return same_tensor(&got->tensor, &want->tensor, options, name, err);
+    return want->kind == PW_VALUE_SEQUENCE ? same_sequence(got, want, options, name, err) : PW_OK;
+}
+
+/* ---- one data set ---- */
+
+struct set_data {
+    struct pw_value *inputs, *wanted, *results;
+    size_t input_count, output_count;
+};
+
+static void set_clear(struct set_data *data)
+{
+    for (size_t i = 0; data->inputs && i < data->input_count; i++)
+        pw_value_clear(&data->inputs[i]);
+    for (size_t i = 0; i < data->output_count; i++) {
+        if (data->wanted)
+            pw_value_clear(&data->wanted[i]);
+        if (data->results)
+            pw_value_clear(&data->results[i]);
+    }
+    pw_free(data->inputs);
+    pw_free(data->wanted);
+    pw_free(data->results);
+}
+
+static pw_status read_file(const char *folder, const char *kind, size_t i, const struct pw_type *type,
+                           struct pw_value *out, bool *found, struct pw_error *err)
+{
+    struct pw_buf path = {0};
+    pw_status status = PW_OK;
+
+    pw_buf_printf(&path, "%s/%s_%zu.pb", folder, kind, i);
+    *found = pw_file_exists(pw_buf_text(&path));
+    if (*found)
+        status = pw_onnx_read_value(pw_buf_text(&path), type, out, err);
+    pw_buf_clear(&path);
+    return status;
+}
+
+/* The files give one value for each graph input without an initializer, in order; a set that gives the others too
+ * (older models list initializers among the inputs) numbers all of them. */
+static pw_status read_set(const struct pw_graph *graph, const char *folder, struct set_data *data, struct pw_error *err)
+{
+    size_t files = 0;
+    bool found = true, all;
+    pw_status status = PW_OK;
+
+    data->inputs = pw_calloc(graph->input_count + 1, sizeof *data->inputs);
+    data->wanted = pw_calloc(graph->output_count + 1, sizeof *data->wanted);
+    data->results = pw_calloc(graph->output_count + 1, sizeof *data->results);
+    if (!data->inputs || !data->wanted || !data->results)
+        return pw_error_memory(err, graph->input_count * sizeof *data->inputs);
+    data->output_count = graph->output_count;
+    for (struct pw_buf path = {0}; found; pw_buf_clear(&path)) {
+        pw_buf_printf(&path, "%s/input_%zu.pb", folder, files);
+        found = pw_file_exists(pw_buf_text(&path));
+        files += found;
+    }
+    for (size_t i = 0; i < graph->input_count; i++)
+        data->input_count += !graph->values[graph->inputs[i]].initializer;
+    all = files > data->input_count;
+    for (size_t i = 0, next = 0; i < graph->input_count && status == PW_OK; i++) {
+        const struct pw_graph_value *value = &graph->values[graph->inputs[i]];
+
+        if (value->initializer)
+            continue;
+        status = read_file(folder, "input", all ? i : next, value->type, &data->inputs[next], &found, err);
+        if (status == PW_OK && !found && !(value->type && value->type->kind == PW_TYPE_OPTIONAL))
+            status = pw_error_set(err, PW_ERR_IO, "%s has no input_%zu.pb for input '%s'", folder, all ? i : next,
+                                  value->name);
+        next++;
+    }
+    for (size_t i = 0; i < graph->output_count && status == PW_OK; i++) {
+        const struct pw_graph_value *value = &graph->values[graph->outputs[i]];
+
+        status = read_file(folder, "output", i, value->type, &data->wanted[i], &found, err);
+        if (status == PW_OK && !found)
+            status = pw_error_set(err, PW_ERR_IO, "%s has no output_%zu.pb", folder, i);
+    }
+    return status;
+}
+
+static pw_status run_set(const struct pw_model *model, const char *folder, const struct pw_conformance_options *options,
+                         struct pw_conformance_set *set, struct pw_error *err)
+{
+    const struct pw_graph *graph = model->graph;
+    struct pw_target_eval target = {.device = options->device, .kernels = options->kernels, .seed = options->seed};
+    struct pw_eval_options eval = {.mode = PW_EVAL_GOLDEN, .seed = options->seed};
+    struct set_data data = {0};
+    int64_t begin;
+    pw_status status;
+
+    if (options->device) {
+        eval.backend = pw_target_eval_node;
+        eval.user = &target;
+    }
+    status = read_set(graph, folder, &data, err);
+    if (status != PW_OK)
+        goto done;
+    begin = pw_clock_ns();
+    status = pw_eval_graph(graph, data.inputs, data.input_count, &eval, data.results, err);
+    set->elapsed_ns = pw_clock_ns() - begin;
+    set->target_nodes = target.target_nodes;
+    set->host_nodes = target.host_nodes;
+    for (size_t i = 0; i < graph->output_count && status == PW_OK; i++)
+        status = same_value(&data.results[i], &data.wanted[i], options, graph->values[graph->outputs[i]].name, err);
+    if (status == PW_OK && target.host_floating) {
+        snprintf(set->note, sizeof set->note, "%s", target.host_note);
+        if (options->require_target)
+            status = pw_error_set(err, PW_ERR_UNSUPPORTED, "%s", target.host_note);
+    }
+    if (status == PW_OK && pw_model_damaged(model))
+        status = pw_error_set(err, PW_ERR_IO, "the model's file shrank while it was in use");
+done:
+    set_clear(&data);
+    return status;
+}
+
+/* ---- one folder ---- */
+
+static bool is_set(const char *name)
+{
+    return pw_text_starts(name, "test_data_set_");
+}
+
+static pw_status add_set(struct pw_conformance_result *result, const char *name, struct pw_conformance_set **out,
+                         struct pw_error *err)
+{
+    size_t cap = result->set_count;
+    pw_status status = PW_GROW(result->sets, cap, result->set_count + 1, err);
+
+    if (status != PW_OK)
+        return status;
+    *out = &result->sets[result->set_count++];
+    memset(*out, 0, sizeof **out);
+    snprintf((*out)->name, sizeof(*out)->name, "%s", name);
+    return PW_OK;
+}
+
+static pw_status run_sets(const struct pw_model *model, const char *folder,
+                          const struct pw_conformance_options *options, struct pw_conformance_result *result,
+                          struct pw_error *err)
+{
+    char **names = NULL;
+    size_t count = 0;
+    pw_status status = pw_file_list(folder, &names, &count, err);
+
+    for (size_t i = 0; i < count && status == PW_OK; i++) {
+        struct pw_conformance_set *set;
+        struct pw_error failure = {0};
+        struct pw_buf path = {0};
+
+        if (!is_set(names[i]) || result->set_count == MAX_SETS)
+            continue;
+        status = add_set(result, names[i], &set, err);
+        if (status != PW_OK)
+            break;
+        pw_file_join(&path, folder, names[i]);
+        if (run_set(model, pw_buf_text(&path), options, set, &failure) != PW_OK) {
+            set->outcome = PW_CONFORMANCE_FAILED;
+            snprintf(set->note, sizeof set->note, "%s", failure.message);
+        }
+        pw_buf_clear(&path);
+    }
+    pw_free(names);
+    if (status == PW_OK && !result->set_count)
+        status = pw_error_set(err, PW_ERR_IO, "no test_data_set_N folder");
+    return status;
+}
+
+void pw_conformance_run(const char *folder, const struct pw_conformance_options *options,
+                        struct pw_conformance_result *result)
+{
+    struct pw_model *model = NULL;
+    struct pw_error err = {0};
+    struct pw_buf path = {0};
+    struct pw_conformance_set *set;
+    pw_status status;
+
+    memset(result, 0, sizeof *result);
+    result->on_target = options->device != NULL;
+    pw_file_join(&path, folder, "model.onnx");
+    status = pw_model_load(pw_buf_text(&path), &model, &err);
+    if (status == PW_OK)
+        status = run_sets(model, folder, options, result, &err);
+    if (status != PW_OK && add_set(result, "model.onnx", &set, NULL) == PW_OK) {
+        set->outcome = PW_CONFORMANCE_FAILED;
+        snprintf(set->note, sizeof set->note, "%s", err.message);
+    }
+    pw_model_destroy(model);
+    pw_buf_clear(&path);
+}
+
+void pw_conformance_clear(struct pw_conformance_result *result)
+{
+    pw_free(result->sets);
+    memset(result, 0, sizeof *result);
+}

@@ -1,0 +1,42 @@
+/*
+ * One backend-test folder: loads the model, runs every data set on the reference or a target and
+ * compares as the ONNX backend suite does (|x-want| <= atol + rtol*|want|, NaN equals NaN).
+ * Thread-safe: several folders may run at once on one device.
+ */
+#ifndef PW_RUN_CONFORMANCE_H
+#define PW_RUN_CONFORMANCE_H
+
+#include "base/error.h"
+#include "op/kernel.h"
+#include "target/device.h"
+
+typedef enum { PW_CONFORMANCE_PASSED, PW_CONFORMANCE_FAILED, PW_CONFORMANCE_SKIPPED } pw_conformance_outcome;
+
+struct pw_conformance_set {
+    char name[64]; /* "test_data_set_0" */
+    pw_conformance_outcome outcome;
+    char note[PW_ERROR_MAX]; /* why it failed or was skipped, where it differs first; "by property"; "" */
+    size_t target_nodes, host_nodes;
+    int64_t elapsed_ns; /* the graph's run, files read before */
+};
+
+struct pw_conformance_result {
+    struct pw_conformance_set *sets; /* owned */
+    size_t set_count;
+    bool on_target;
+};
+
+struct pw_conformance_options {
+    double rtol, atol;
+    struct pw_device *device; /* NULL: reference */
+    const struct pw_kernels *kernels;
+    bool require_target; /* a floating-point node on the host fails the set */
+    uint64_t seed;
+};
+
+/* Never fails as a call: a model that cannot be read is one failed set with the reason. */
+void pw_conformance_run(const char *folder, const struct pw_conformance_options *options,
+                        struct pw_conformance_result *result);
+void pw_conformance_clear(struct pw_conformance_result *result);
+
+#endif

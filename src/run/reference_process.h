@@ -1,0 +1,25 @@
+/*
+ * The fast reference in a process of its own: OpenBLAS's threads spin after a call and would slow
+ * whatever is timed next. Thread-safe; one process for all callers; started by exec of this program.
+ */
+#ifndef PW_RUN_REFERENCE_PROCESS_H
+#define PW_RUN_REFERENCE_PROCESS_H
+
+#include "op/op.h"
+
+struct pw_reference_process;
+
+/* threads 0 = all cores. */
+pw_status pw_reference_open(int threads, struct pw_reference_process **out, struct pw_error *err);
+void pw_reference_close(struct pw_reference_process *reference); /* NULL is fine */
+
+/* Evaluates the call's node in fast mode on `inputs` (nominal dtypes) up to `repeats` times, at least until
+ * min_time_ns was measured. Samples go to samples_ns; *name is "openblas", "loops" or "golden" (static text). */
+pw_status pw_reference_time(struct pw_reference_process *reference, const struct pw_call *call,
+                            const struct pw_value *const *inputs, int input_count, int repeats, int64_t min_time_ns,
+                            int64_t *samples_ns, int *sample_count, const char **name, struct pw_error *err);
+
+/* The process's entry (argv[1] == "--reference"); returns the exit code. Only src/cli/main.c calls it. */
+int pw_reference_main(int argc, char **argv);
+
+#endif

@@ -1,0 +1,29 @@
+/* What the files of src/store share; the only header that includes sqlite3.h. */
+#ifndef PW_STORE_STORE_INTERNAL_H
+#define PW_STORE_STORE_INTERNAL_H
+
+#include <sqlite3.h>
+
+#include "store/store.h"
+
+struct pw_store {
+    sqlite3 *db;
+    char *path; /* owned */
+    bool read_only;
+};
+
+/* "FILE: what: <SQLite's message>; <what to do>" as PW_ERR_STORE (or NO_MEMORY). */
+pw_status pw_store_fail(struct pw_store *store, const char *what, struct pw_error *err);
+pw_status pw_store_exec(struct pw_store *store, const char *sql, struct pw_error *err);
+pw_status pw_store_prepare(struct pw_store *store, const char *sql, sqlite3_stmt **out, struct pw_error *err);
+/* Steps a statement that returns no row; finalizes it in every case. */
+pw_status pw_store_run_once(struct pw_store *store, sqlite3_stmt *statement, const char *what, struct pw_error *err);
+/* Brings the file to the newest schema. */
+pw_status pw_store_migrate(struct pw_store *store, struct pw_error *err);
+
+/* Binding by position; a NaN or an unknown time becomes NULL. */
+void pw_store_bind_text(sqlite3_stmt *statement, int at, const char *text);
+void pw_store_bind_real(sqlite3_stmt *statement, int at, double value);
+void pw_store_bind_time(sqlite3_stmt *statement, int at, int64_t ns);
+
+#endif

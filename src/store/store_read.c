@@ -1,0 +1,165 @@
+/* Queries: rows are copied into the caller's arena, so that nothing holds a read transaction open. */
+#include <math.h>
+#include <string.h>
+
+#include "store/store_internal.h"
+
+static const char *text_at(sqlite3_stmt *statement, int column, struct pw_arena *arena)
+{
+    const char *text = (const char *)sqlite3_column_text(statement, column);
+
+    return text ? pw_arena_strndup(arena, text, (size_t)sqlite3_column_bytes(statement, column)) : "";
+}
+
+static double real_at(sqlite3_stmt *statement, int column)
+{
+    return sqlite3_column_type(statement, column) == SQLITE_NULL ? NAN : sqlite3_column_double(statement, column);
+}
+
+#define RESULT_COLUMNS                                                                                                 \
+    "r.run, r.wall_ms, r.signature, s.text, s.op, r.standing, r.coverage, r.implementation, r.reference_name,"         \
+    " r.worst_error, r.tolerance, r.worst_ratio, r.target_ns, r.reference_ns, r.cases, r.held, r.failed"
+
+static void read_result(sqlite3_stmt *q, struct pw_arena *arena, struct pw_store_signature_row *row)
+{
+    row->run_id = sqlite3_column_int64(q, 0);
+    row->wall_ms = sqlite3_column_int64(q, 1);
+    row->signature_id = text_at(q, 2, arena);
+    row->signature = text_at(q, 3, arena);
+    row->op = text_at(q, 4, arena);
+    row->standing = text_at(q, 5, arena);
+    row->coverage = text_at(q, 6, arena);
+    row->implementation = text_at(q, 7, arena);
+    row->reference_name = text_at(q, 8, arena);
+    row->worst_error = real_at(q, 9);
+    row->tolerance = real_at(q, 10);
+    row->worst_ratio = real_at(q, 11);
+    row->target_ns = sqlite3_column_int64(q, 12);
+    row->reference_ns = sqlite3_column_int64(q, 13);
+    row->cases = sqlite3_column_int(q, 14);
+    row->held = sqlite3_column_int(q, 15);
+    row->failed = sqlite3_column_int(q, 16);
+}
+
+/* Steps through a query of RESULT_COLUMNS; finalizes it. */
+static pw_status collect_results(struct pw_store *store, sqlite3_stmt *q, struct pw_arena *arena,
+                                 struct pw_store_signature_row **rows, size_t *count, struct pw_error *err)
+{
+    struct pw_store_signature_row *items = NULL;
+    size_t cap = 0, n = 0;
+    pw_status status = PW_OK;
+    int code;
+
+    while ((code = sqlite3_step(q)) == SQLITE_ROW && status == PW_OK) {
+        status = PW_GROW(items, cap, n + 1, err);
+        if (status == PW_OK)
+            read_result(q, arena, &items[n++]);
+    }
+    if (status == PW_OK && code != SQLITE_DONE)
+        status = pw_store_fail(store, "results could not be read", err);
+    if (status == PW_OK) {
+        *rows = pw_arena_alloc(arena, n + 1, sizeof *items);
+        if (*rows && n)
+            memcpy(*rows, items, n * sizeof *items);
+        *count = n;
+        if (!*rows)
+            status = pw_error_memory(err, n * sizeof *items);
+    }
+    pw_free(items);
+    sqlite3_finalize(q);
+    return status;
+}
+
+pw_status pw_store_latest(struct pw_store *store, const char *graph, const char *target, struct pw_arena *arena,
+                          struct pw_store_signature_row **rows, size_t *count, struct pw_error *err)
+{
+    sqlite3_stmt *q = NULL;
+    pw_status status = pw_store_prepare(store,
+                                        "SELECT " RESULT_COLUMNS " FROM result r JOIN signature s ON s.id = r.signature"
+                                        " JOIN (SELECT MAX(x.rowid) AS newest FROM result x JOIN run ON run.id = x.run"
+                                        "  WHERE run.graph = ?1 AND run.target = ?2 GROUP BY x.signature) latest"
+                                        " ON latest.newest = r.rowid ORDER BY r.signature",
+                                        &q, err);
+
+    if (status != PW_OK)
+        return status;
+    pw_store_bind_text(q, 1, graph);
+    pw_store_bind_text(q, 2, target);
+    return collect_results(store, q, arena, rows, count, err);
+}
+
+pw_status pw_store_history(struct pw_store *store, const char *signature_id, const char *target, struct pw_arena *arena,
+                           struct pw_store_signature_row **rows, size_t *count, struct pw_error *err)
+{
+    sqlite3_stmt *q = NULL;
+    pw_status status = pw_store_prepare(store,
+                                        "SELECT " RESULT_COLUMNS " FROM result r JOIN signature s ON s.id = r.signature"
+                                        " JOIN run ON run.id = r.run WHERE r.signature = ?1 AND run.target = ?2"
+                                        " ORDER BY r.run, r.rowid",
+                                        &q, err);
+
+    if (status != PW_OK)
+        return status;
+    pw_store_bind_text(q, 1, signature_id);
+    pw_store_bind_text(q, 2, target);
+    return collect_results(store, q, arena, rows, count, err);
+}
+
+static void read_case(sqlite3_stmt *q, struct pw_arena *arena, struct pw_store_case_row *row)
+{
+    row->run_id = sqlite3_column_int64(q, 0);
+    row->wall_ms = sqlite3_column_int64(q, 1);
+    row->case_id = text_at(q, 2, arena);
+    row->signature_id = text_at(q, 3, arena);
+    row->verdict = text_at(q, 4, arena);
+    row->implementation = text_at(q, 5, arena);
+    row->shapes = text_at(q, 6, arena);
+    row->dtype = text_at(q, 7, arena);
+    row->dist = text_at(q, 8, arena);
+    row->reason = text_at(q, 9, arena);
+    row->log = text_at(q, 10, arena);
+    row->error = real_at(q, 11);
+    row->tolerance = real_at(q, 12);
+    row->max_ulp = real_at(q, 13);
+    row->reference_error = real_at(q, 14);
+    row->time_ns = sqlite3_column_int64(q, 15);
+}
+
+pw_status pw_store_cases(struct pw_store *store, const char *signature_id, const char *target, struct pw_arena *arena,
+                         struct pw_store_case_row **rows, size_t *count, struct pw_error *err)
+{
+    struct pw_store_case_row *items = NULL;
+    sqlite3_stmt *q = NULL;
+    size_t cap = 0, n = 0;
+    int code;
+    pw_status status = pw_store_prepare(
+        store,
+        "SELECT run, wall_ms, case_id, signature, verdict, implementation, shapes, dtype, dist, reason, log, error,"
+        " tolerance, max_ulp, reference_error, time_ns FROM verdict WHERE signature = ?1 AND run ="
+        " (SELECT MAX(v.run) FROM verdict v JOIN run ON run.id = v.run WHERE v.signature = ?1 AND run.target = ?2)"
+        " ORDER BY rowid",
+        &q, err);
+
+    if (status != PW_OK)
+        return status;
+    pw_store_bind_text(q, 1, signature_id);
+    pw_store_bind_text(q, 2, target);
+    while ((code = sqlite3_step(q)) == SQLITE_ROW && status == PW_OK) {
+        status = PW_GROW(items, cap, n + 1, err);
+        if (status == PW_OK)
+            read_case(q, arena, &items[n++]);
+    }
+    if (status == PW_OK && code != SQLITE_DONE)
+        status = pw_store_fail(store, "verdicts could not be read", err);
+    if (status == PW_OK) {
+        *rows = pw_arena_alloc(arena, n + 1, sizeof *items);
+        if (*rows && n)
+            memcpy(*rows, items, n * sizeof *items);
+        *count = n;
+        if (!*rows)
+            status = pw_error_memory(err, n * sizeof *items);
+    }
+    pw_free(items);
+    sqlite3_finalize(q);
+    return status;
+}

@@ -1,0 +1,100 @@
+/*
+ * The schema and its migrations. PRAGMA user_version says which version a file has; each migration
+ * runs in one transaction, so a killed one leaves the old version whole.
+ */
+#include <stdio.h>
+
+#include "base/compiler.h"
+#include "store/store_internal.h"
+
+/* migrations[i] brings version i to i + 1. */
+static const char *const migrations[] = {
+    "CREATE TABLE run ("
+    " id INTEGER PRIMARY KEY,"
+    " kind TEXT NOT NULL, graph TEXT NOT NULL, model_path TEXT NOT NULL,"
+    " target TEXT NOT NULL, target_kind TEXT NOT NULL, device TEXT NOT NULL,"
+    " environment TEXT NOT NULL, bindings TEXT NOT NULL, protocol TEXT NOT NULL, version TEXT NOT NULL,"
+    " seed INTEGER NOT NULL, begin_ms INTEGER NOT NULL,"
+    " end_ms INTEGER, outcome TEXT, exit_code INTEGER);" /* NULL: not ended (running, or killed) */
+    "CREATE INDEX run_graph ON run(graph, target_kind, id);"
+    "CREATE TABLE signature ("
+    " id TEXT PRIMARY KEY, text TEXT NOT NULL, op TEXT NOT NULL, category TEXT NOT NULL) WITHOUT ROWID;"
+    "CREATE TABLE verdict ("
+    " run INTEGER NOT NULL REFERENCES run(id) ON DELETE CASCADE,"
+    " signature TEXT NOT NULL REFERENCES signature(id),"
+    " case_id TEXT NOT NULL, wall_ms INTEGER NOT NULL, verdict TEXT NOT NULL, implementation TEXT NOT NULL,"
+    " shapes TEXT NOT NULL, dtype TEXT NOT NULL, dist TEXT NOT NULL, seed INTEGER NOT NULL,"
+    " error REAL, tolerance REAL, tolerance_why TEXT NOT NULL, max_absolute REAL, max_relative REAL, max_ulp REAL,"
+    " nmse REAL, cosine REAL, elements INTEGER, elements_over INTEGER, worst INTEGER, worst_got REAL, worst_want REAL,"
+    " reference_error REAL, discriminates INTEGER NOT NULL, nondeterministic INTEGER NOT NULL, spread REAL,"
+    " time_ns INTEGER, reason TEXT NOT NULL, log TEXT NOT NULL);"
+    "CREATE INDEX verdict_signature ON verdict(signature, run);"
+    "CREATE INDEX verdict_run ON verdict(run);"
+    "CREATE TABLE result ("
+    " run INTEGER NOT NULL REFERENCES run(id) ON DELETE CASCADE,"
+    " signature TEXT NOT NULL REFERENCES signature(id),"
+    " wall_ms INTEGER NOT NULL, standing TEXT NOT NULL, coverage TEXT NOT NULL, implementation TEXT NOT NULL,"
+    " nodes INTEGER NOT NULL, cases INTEGER NOT NULL, held INTEGER NOT NULL, failed INTEGER NOT NULL,"
+    " no_evidence INTEGER NOT NULL, worst_error REAL, worst_ratio REAL, tolerance REAL, worst_case TEXT,"
+    " target_ns INTEGER, reference_ns INTEGER, reference_name TEXT,"
+    " target_samples BLOB, reference_samples BLOB," /* little-endian int64 nanoseconds */
+    " gate_failed INTEGER NOT NULL, gate_reason TEXT);"
+    "CREATE INDEX result_signature ON result(signature, run);"
+    "CREATE INDEX result_run ON result(run);",
+};
+#define NEWEST ((int)PW_COUNT_OF(migrations))
+
+static pw_status read_version(struct pw_store *store, int *version, struct pw_error *err)
+{
+    sqlite3_stmt *statement = NULL;
+    pw_status status = pw_store_prepare(store, "PRAGMA user_version", &statement, err);
+
+    if (status != PW_OK)
+        return status;
+    if (sqlite3_step(statement) == SQLITE_ROW)
+        *version = sqlite3_column_int(statement, 0);
+    else
+        status = pw_store_fail(store, "its version could not be read", err);
+    sqlite3_finalize(statement);
+    return status;
+}
+
+static pw_status migrate_one(struct pw_store *store, int version, struct pw_error *err)
+{
+    char sql[64];
+    pw_status status = pw_store_exec(store, migrations[version], err);
+
+    snprintf(sql, sizeof sql, "PRAGMA user_version=%d", version + 1);
+    return status == PW_OK ? pw_store_exec(store, sql, err) : status;
+}
+
+pw_status pw_store_migrate(struct pw_store *store, struct pw_error *err)
+{
+    int version = 0;
+    pw_status status = read_version(store, &version, err);
+
+    if (status != PW_OK)
+        return status;
+    if (version > NEWEST)
+        return pw_error_set(
+            err, PW_ERR_STORE,
+            "%s: made by a newer portwright (schema %d, this one knows %d): update portwright, or choose "
+            "another place with --db FILE",
+            store->path, version, NEWEST);
+    if (version == NEWEST)
+        return PW_OK;
+    if (store->read_only)
+        return pw_error_set(err, PW_ERR_STORE, "%s: has schema %d and needs %d, but is opened read-only", store->path,
+                            version, NEWEST);
+    status = pw_store_exec(store, "BEGIN IMMEDIATE", err);
+    if (status != PW_OK)
+        return status;
+    status = read_version(store, &version, err); /* another process may have migrated while we waited */
+    for (; status == PW_OK && version < NEWEST; version++)
+        status = migrate_one(store, version, err);
+    if (status == PW_OK)
+        status = pw_store_exec(store, "COMMIT", err);
+    if (status != PW_OK)
+        sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
+    return status;
+}

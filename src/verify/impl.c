@@ -1,0 +1,144 @@
+/* Which implementations could serve a call, and which is selected. */
+#include <string.h>
+
+#include "verify/verify.h"
+
+#define MAX_CANDIDATES 64
+
+static bool call_is_floating(const struct pw_call *call)
+{
+    for (int i = 0; i < call->input_count; i++)
+        if (call->in[i] && pw_dtype_is_float(call->in[i]->dtype))
+            return true;
+    for (int i = 0; i < call->output_count; i++)
+        if (call->wanted[i] && pw_dtype_is_float(call->out[i].dtype))
+            return true;
+    return false;
+}
+
+static pw_status add_kernels(const struct pw_call *call, const struct pw_kernels *kernels, struct pw_device *device,
+                             struct pw_arena *arena, struct pw_impl_list *out, struct pw_error *err)
+{
+    const struct pw_kernel *found[MAX_CANDIDATES];
+    size_t count = pw_kernels_for(kernels, call->op, found, MAX_CANDIDATES);
+    struct pw_buf why = {0};
+    pw_status status = PW_OK;
+
+    if (count > MAX_CANDIDATES)
+        count = MAX_CANDIDATES;
+    for (size_t i = 0; i < count && status == PW_OK; i++) {
+        struct pw_impl *impl = &out->items[out->count];
+        const char *author = pw_kernel_author(found[i]);
+
+        pw_buf_clear(&why);
+        impl->kernel = found[i];
+        impl->name = pw_kernel_name(found[i]);
+        impl->kind = author && !strcmp(author, "generated") ? PW_COVERAGE_GENERATED : PW_COVERAGE_KERNEL;
+        status = pw_kernel_supports(found[i], call, pw_device_facts(device), NULL, 0, &impl->supported, &impl->priority,
+                                    &why, err);
+        if (status != PW_OK)
+            break;
+        impl->why = pw_arena_strndup(arena, pw_buf_text(&why), why.size);
+        if (!impl->why) {
+            status = pw_error_memory(err, why.size);
+            break;
+        }
+        out->count++;
+    }
+    pw_buf_clear(&why);
+    return status;
+}
+
+static pw_status add_library(const struct pw_call *call, struct pw_device *device, struct pw_arena *arena,
+                             struct pw_impl_list *out, struct pw_error *err)
+{
+    struct pw_impl *impl = &out->items[out->count];
+    struct pw_buf why = {0};
+    pw_status status;
+
+    if (!pw_device_library(device))
+        return PW_OK;
+    status = pw_device_library_supports(device, call, &impl->supported, &why, err);
+    if (status == PW_OK) {
+        impl->kind = PW_COVERAGE_LIBRARY;
+        impl->name = pw_device_library(device);
+        impl->why = pw_arena_strndup(arena, pw_buf_text(&why), why.size);
+        out->library_exists = impl->supported;
+        out->count++;
+    }
+    pw_buf_clear(&why);
+    return status;
+}
+
+/* The kernel of highest priority, else the library, else the host. A library may be far slower than a
+ * kernel (untuned CLBlast on a CPU reaches a tenth of it), so it does not win by being a library. */
+static void choose(const struct pw_call *call, struct pw_impl_list *out)
+{
+    int best = -1;
+
+    for (size_t i = 0; i < out->count; i++) {
+        const struct pw_impl *impl = &out->items[i];
+
+        if (!impl->supported || impl->kind == PW_COVERAGE_HOST)
+            continue;
+        if (best < 0 || (impl->kernel && (!out->items[best].kernel || impl->priority > out->items[best].priority)))
+            best = (int)i;
+    }
+    out->kernel_required = best < 0 && call_is_floating(call) && !call->op->host_only;
+    if (best < 0)
+        for (size_t i = 0; i < out->count; i++)
+            if (out->items[i].supported)
+                best = (int)i;
+    out->selected = best;
+    out->coverage = best < 0 ? PW_COVERAGE_MISSING : out->items[best].kind;
+}
+
+static const char *coverage_reason(const struct pw_call *call, const struct pw_impl_list *out, bool reference)
+{
+    if (out->coverage == PW_COVERAGE_HOST) {
+        if (reference)
+            return "the target is the reference itself";
+        if (call->op->host_only)
+            return call->op->host_only;
+        for (size_t i = 0; i < out->count; i++)
+            if (!out->items[i].supported && out->items[i].why && out->items[i].why[0])
+                return out->items[i].why;
+        return "no kernel implements it";
+    }
+    return out->coverage == PW_COVERAGE_MISSING ? "no definition and no kernel" : "";
+}
+
+pw_status pw_impl_find(const struct pw_call *call, const struct pw_kernels *kernels, struct pw_device *device,
+                       struct pw_arena *arena, struct pw_impl_list *out, struct pw_error *err)
+{
+    bool reference = device && pw_device_is_reference(device);
+    pw_status status;
+
+    memset(out, 0, sizeof *out);
+    out->selected = -1;
+    out->coverage = PW_COVERAGE_MISSING;
+    out->reason = "unknown operator";
+    if (!call->op)
+        return PW_OK;
+    out->items = pw_arena_alloc(arena, MAX_CANDIDATES + 2, sizeof *out->items);
+    if (!out->items)
+        return pw_error_memory(err, (MAX_CANDIDATES + 2) * sizeof *out->items);
+    if (device && !reference && !call->op->host_only) {
+        status = add_kernels(call, kernels, device, arena, out, err);
+        if (status == PW_OK)
+            status = add_library(call, device, arena, out, err);
+        if (status != PW_OK)
+            return status;
+    }
+    if (call->op->golden || call->op->category == PW_CATEGORY_CONTROL) {
+        struct pw_impl *host = &out->items[out->count++];
+
+        host->kind = PW_COVERAGE_HOST;
+        host->name = "reference";
+        host->supported = true;
+        host->why = "";
+    }
+    choose(call, out);
+    out->reason = coverage_reason(call, out, reference);
+    return PW_OK;
+}
