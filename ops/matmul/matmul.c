@@ -320,7 +320,7 @@ pw_status pw_matmul_bind_geometry(const struct pw_matmul_geometry *g, struct pw_
 }
 
 /* The accumulator's type by the inputs' dtype, and what the kernels need to know of it. */
-static pw_status bind_accumulator(pw_dtype dtype, struct pw_bindings *b, struct pw_error *err)
+pw_status pw_matmul_bind_accumulator(pw_dtype dtype, struct pw_bindings *b, struct pw_error *err)
 {
     static const struct {
         pw_dtype dtype;
@@ -357,7 +357,7 @@ static pw_status bind_product(const struct pw_call *call, int i, int j, bool tra
         return pw_error_set(err, PW_ERR_UNSUPPORTED, "the shapes are not known");
     status = pw_matmul_bind_geometry(&g, b, err);
     if (status == PW_OK)
-        status = bind_accumulator(call->in[i]->dtype, b, err);
+        status = pw_matmul_bind_accumulator(call->in[i]->dtype, b, err);
     if (status == PW_OK)
         status = pw_bind_int(b, "b_constant", call->in[j]->constant != NULL, err);
     return status;
@@ -487,25 +487,26 @@ static const struct pw_attr_def einsum_attrs[] = {{.name = "equation", .type = P
 
 #define MATMUL(version)                                                                                                \
     {                                                                                                                  \
-        .name = "MatMul", .since = version, .category = PW_CATEGORY_MATMUL, .inputs = product_in,                      \
+        .domain = "", .name = "MatMul", .since = version, .category = PW_CATEGORY_MATMUL, .inputs = product_in,        \
         .outputs = product_out, .infer = infer_matmul, .cost = cost_product, .accuracy = accuracy_product,             \
         .golden = pw_matmul_golden, .fast = pw_matmul_golden, .fast_is_blas = true, .bind = bind_matmul                \
     }
 #define GEMM(version, attributes, formals)                                                                             \
     {                                                                                                                  \
-        .name = "Gemm", .since = version, .category = PW_CATEGORY_MATMUL, .attrs = attributes, .inputs = formals,      \
-        .outputs = product_out, .infer = infer_gemm, .cost = cost_product, .accuracy = accuracy_product,               \
-        .golden = pw_matmul_gemm_golden, .fast = pw_matmul_gemm_golden, .fast_is_blas = true, .bind = bind_gemm        \
+        .domain = "", .name = "Gemm", .since = version, .category = PW_CATEGORY_MATMUL, .attrs = attributes,           \
+        .inputs = formals, .outputs = product_out, .infer = infer_gemm, .cost = cost_product,                          \
+        .accuracy = accuracy_product, .golden = pw_matmul_gemm_golden, .fast = pw_matmul_gemm_golden,                  \
+        .fast_is_blas = true, .bind = bind_gemm                                                                        \
     }
 #define QLINEAR(version)                                                                                               \
     {                                                                                                                  \
-        .name = "QLinearMatMul", .since = version, .category = PW_CATEGORY_QUANTIZATION, .inputs = qlinear_in,         \
-        .outputs = qlinear_out, .infer = infer_qlinear, .cost = cost_product, .accuracy = accuracy_qlinear,            \
-        .golden = pw_matmul_qlinear_golden, .fill = fill_qlinear, .bind = bind_qlinear                                 \
+        .domain = "", .name = "QLinearMatMul", .since = version, .category = PW_CATEGORY_QUANTIZATION,                 \
+        .inputs = qlinear_in, .outputs = qlinear_out, .infer = infer_qlinear, .cost = cost_product,                    \
+        .accuracy = accuracy_qlinear, .golden = pw_matmul_qlinear_golden, .fill = fill_qlinear, .bind = bind_qlinear   \
     }
 #define EINSUM(version)                                                                                                \
     {                                                                                                                  \
-        .name = "Einsum", .since = version, .category = PW_CATEGORY_MATMUL, .attrs = einsum_attrs,                     \
+        .domain = "", .name = "Einsum", .since = version, .category = PW_CATEGORY_MATMUL, .attrs = einsum_attrs,       \
         .inputs = einsum_in, .outputs = einsum_out, .infer = pw_matmul_einsum_infer, .cost = pw_matmul_einsum_cost,    \
         .accuracy = pw_matmul_einsum_accuracy, .golden = pw_matmul_einsum_golden, .fast = pw_matmul_einsum_golden,     \
         .fast_is_blas = true, .bind = pw_matmul_einsum_bind                                                            \
@@ -522,6 +523,7 @@ const struct pw_op pw_matmul_ops[] = {
     GEMM(11, gemm_attrs, gemm11_in),
     GEMM(13, gemm_attrs, gemm11_in),
     {
+        .domain = "",
         .name = "MatMulInteger",
         .since = 10,
         .category = PW_CATEGORY_QUANTIZATION,

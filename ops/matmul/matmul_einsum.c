@@ -589,3 +589,57 @@ pw_status pw_matmul_einsum_golden(struct pw_eval *ev, struct pw_error *err)
     operand_clear(&acc);
     return status;
 }
+
+/* ---- binding: strides of each operand along the output's labels and the summed ones ---- */
+
+pw_status pw_matmul_einsum_bind(const struct pw_call *call, struct pw_bindings *b, struct pw_error *err)
+{
+    static const char *const names[2][2] = {{"a_out", "a_sum"}, {"b_out", "b_sum"}};
+    struct equation eq;
+    pw_dim sizes[LABELS_MAX];
+    bool known = false, kept[LABELS_MAX] = {false};
+    struct axes out = {.total = 1}, sum = {.total = 1};
+    pw_status status = label_sizes(call, &eq, sizes, &known, err);
+
+    if (status != PW_OK)
+        return status;
+    if (!known || call->input_count > 2)
+        return pw_error_set(err, PW_ERR_UNSUPPORTED, "the kernels take one or two operands of known shape");
+    for (int d = 0; d < eq.output.count; d++) {
+        kept[(int)eq.output.labels[d]] = true;
+        axes_add(&out, eq.output.labels[d], sizes[(int)eq.output.labels[d]]);
+    }
+    for (int l = 0; l < LABELS_MAX; l++) {
+        if (!kept[l] && sizes[l] != 1)
+            axes_add(&sum, l, sizes[l]);
+    }
+    for (int i = 0; i < 2 && status == PW_OK; i++) {
+        struct operand o = {0};
+        int64_t strides[2][LABELS_MAX] = {{0}};
+        int from = i < call->input_count ? i : 0;
+
+        o.rank = call->in[from]->rank;
+        memcpy(o.labels, eq.operands[from].labels, sizeof eq.operands[from].labels);
+        memcpy(o.dims, call->in[from]->dims, (size_t)o.rank * sizeof *o.dims);
+        for (int d = 0; d < out.count; d++)
+            strides[0][d] = label_stride(&o, out.labels[d]);
+        for (int d = 0; d < sum.count; d++)
+            strides[1][d] = label_stride(&o, sum.labels[d]);
+        status = pw_bind_ints(b, names[i][0], strides[0], (size_t)out.count, err);
+        if (status == PW_OK)
+            status = pw_bind_ints(b, names[i][1], strides[1], (size_t)sum.count, err);
+    }
+    if (status == PW_OK)
+        status = pw_bind_ints(b, "out_dims", out.sizes, (size_t)out.count, err);
+    if (status == PW_OK)
+        status = pw_bind_ints(b, "sum_dims", sum.sizes, (size_t)sum.count, err);
+    if (status == PW_OK)
+        status = pw_bind_int(b, "out_rank", out.count, err);
+    if (status == PW_OK)
+        status = pw_bind_int(b, "sum_rank", sum.count, err);
+    if (status == PW_OK)
+        status = pw_bind_int(b, "sum_count", sum.total, err);
+    if (status == PW_OK)
+        status = pw_bind_int(b, "operands", call->input_count, err);
+    return status == PW_OK ? pw_matmul_bind_accumulator(call->in[0]->dtype, b, err) : status;
+}

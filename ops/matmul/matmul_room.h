@@ -38,6 +38,8 @@ void pw_matmul_product(const struct pw_matmul_geometry *g, pw_dtype dtype, bool 
 pw_status pw_matmul_infer_shape(struct pw_call *call, int i, int j, bool trans_a, bool trans_b, pw_dtype dtype,
                                 struct pw_error *err);
 pw_status pw_matmul_bind_geometry(const struct pw_matmul_geometry *g, struct pw_bindings *b, struct pw_error *err);
+/* The words and sizes of the accumulator for inputs of a dtype: acc, acc_bytes, a_stored (its storage differs). */
+pw_status pw_matmul_bind_accumulator(pw_dtype dtype, struct pw_bindings *b, struct pw_error *err);
 bool pw_matmul_call_geometry(const struct pw_call *call, int i, int j, bool trans_a, bool trans_b,
                              struct pw_matmul_geometry *out);
 

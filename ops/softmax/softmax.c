@@ -139,7 +139,7 @@ static const struct pw_softmax_form hard_flat = {PW_SOFTMAX_HARD, true}, hard = 
 
 #define SOFTMAX(op_name, version, attributes, op_form)                                                                 \
     {                                                                                                                  \
-        .name = op_name, .since = version, .category = PW_CATEGORY_NORMALIZATION, .attrs = attributes,                 \
+        .domain = "", .name = op_name, .since = version, .category = PW_CATEGORY_NORMALIZATION, .attrs = attributes,   \
         .inputs = inputs, .outputs = outputs, .infer = infer, .cost = cost, .accuracy = accuracy,                      \
         .golden = pw_softmax_golden, .fast = pw_softmax_fast, .bind = bind, .data = &op_form                           \
     }
