@@ -1,0 +1,61 @@
+/*
+ * The parent's end of one worker process: its socket, its stderr, its shared regions. A link whose
+ * worker died or misbehaved is ended (PW_ERR_CRASH, PW_ERR_TIMEOUT, PW_ERR_FORMAT) and may be started
+ * again. Used by one thread at a time.
+ */
+#ifndef PW_TARGET_LINK_H
+#define PW_TARGET_LINK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "target/shm.h"
+#include "target/spawn.h"
+#include "target/worker_proto.h"
+
+#define PW_LINK_TAIL 8192 /* bytes of a worker's stderr that are kept */
+
+struct pw_link {
+    struct pw_process process; /* pid 0: not running */
+    struct pw_shm in, out;     /* belong to this worker; freed with it */
+    uint64_t last_id;
+    int64_t sent_ns;           /* when the request that is waited for was sent */
+    uint8_t *payload;          /* PW_PROTO_MAX bytes: the last message received */
+    char *tail;                /* ring of the last PW_LINK_TAIL bytes of stderr */
+    size_t tail_total;         /* bytes ever written */
+    char *own_dir;             /* throwaway folder, removed with the worker; NULL = none. Owned */
+};
+
+/* Starts a worker. cache_dir: folder for compiled code (made when missing). throwaway: compiled code
+ * goes to a fresh folder inside cache_dir that is removed at the end. environment: more "NAME=value"
+ * strings, ended by NULL; may be NULL. */
+struct pw_link_options {
+    const char *mode;
+    const char *cache_dir;
+    bool throwaway;
+    const char *const *environment;
+};
+pw_status pw_link_start(struct pw_link *link, const struct pw_link_options *options, struct pw_error *err);
+void pw_link_end(struct pw_link *link); /* at once; a zeroed or ended link is fine */
+bool pw_link_running(const struct pw_link *link);
+/* Folder where this worker keeps compiled code; NULL when none. */
+const char *pw_link_cache_dir(const struct pw_link *link, const struct pw_link_options *options);
+
+/* Sends a request, with the regions that the worker does not have yet. */
+pw_status pw_link_send(struct pw_link *link, pw_message_type type, const void *payload, size_t size,
+                       struct pw_error *err);
+/* Waits for the answer to the last request: a message of type `expected` or a PW_MSG_REPLY, which is what
+ * *type says. The payload stays valid until the next wait. cancel may be NULL. what: names the work in
+ * messages. On failure the worker is ended and its last words are appended to log (may be NULL). */
+pw_status pw_link_wait(struct pw_link *link, pw_message_type expected, int64_t deadline_ns, const volatile bool *cancel,
+                       const char *what, pw_message_type *type, struct pw_wire *wire, struct pw_buf *log,
+                       struct pw_error *err);
+/* Ends the worker for breaking the protocol. */
+pw_status pw_link_refuse(struct pw_link *link, const char *what, struct pw_error *err);
+
+/* What the worker wrote to stderr lately. */
+void pw_link_tail(struct pw_link *link, struct pw_buf *out);
+
+#endif

@@ -1,0 +1,301 @@
+/*
+ * The worker process: takes requests from the parent, one at a time, until the parent is gone. It enters
+ * its sandbox before it loads a driver or sees a source.
+ */
+#include "target/worker.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "target/device.h"
+#include "target/opencl/opencl.h"
+#include "target/plugin/plugin.h"
+#include "target/sandbox.h"
+#include "target/spawn.h"
+
+struct served {
+    struct pw_worker *worker;
+    uint64_t id;
+};
+
+static pw_status answer(uint64_t id, pw_message_type type, const struct pw_buf *payload, struct pw_error *err)
+{
+    if (payload && payload->failed)
+        return pw_error_memory(err, payload->size);
+    return pw_proto_send(PW_WORKER_FD, type, id, payload ? payload->data : NULL, payload ? payload->size : 0, NULL, 0,
+                         err);
+}
+
+/* ---- requests ---- */
+
+typedef pw_status handler(struct pw_worker *worker, uint64_t id, struct pw_wire *wire, struct pw_buf *reply);
+
+static pw_status serve_open(struct pw_worker *worker, uint64_t id, struct pw_wire *wire, struct pw_buf *reply)
+{
+    struct pw_error error = {0};
+    char message[512] = "";
+    (void)id;
+    const char *spec = pw_wire_read_text(wire);
+    const char *plugin = pw_wire_read_text(wire);
+    const char *cache_dir = pw_wire_read_text(wire);
+    bool foreign = pw_wire_read_u32(wire) != 0;
+    struct pw_sandbox_policy policy = {.scratch_dir = cache_dir[0] ? cache_dir : NULL,
+                                       .plugin = plugin[0] ? plugin : NULL,
+                                       .foreign = foreign};
+    pw_status status = wire->bad || worker->target ? pw_error_set(&error, PW_ERR_FORMAT, "malformed open") : PW_OK;
+    if (status == PW_OK)
+        status = pw_sandbox_enter(&policy, &error);
+    if (status == PW_OK && cache_dir[0] && !(worker->cache_dir = pw_strdup(cache_dir)))
+        status = pw_error_memory(&error, strlen(cache_dir));
+    if (status == PW_OK) {
+        if (plugin[0])
+            status = pw_plugin_load(plugin, &worker->target, &error);
+        else
+            worker->target = pw_opencl_target();
+    }
+    if (status == PW_OK) {
+        int rc = worker->target->open(spec, &worker->device, message, sizeof message);
+        message[sizeof message - 1] = '\0';
+        if (rc != 0)
+            status = pw_error_set(&error, PW_ERR_TARGET, "%s", message[0] ? message : "the target does not open");
+    }
+    if (status == PW_OK) {
+        int rc = worker->target->describe(worker->device, &worker->info, message, sizeof message);
+        message[sizeof message - 1] = '\0';
+        if (rc != 0)
+            status = pw_error_set(&error, PW_ERR_TARGET, "describing the device: %s", message);
+    }
+    if (status != PW_OK)
+        worker->target = NULL;
+    pw_worker_watch_faults(); /* a driver may have put its own handler there */
+    pw_wire_head(reply, &error, "");
+    if (status == PW_OK) {
+        pw_info_write(reply, &worker->info);
+        pw_wire_text(reply, worker->target->library_op ? worker->target->library_name : "");
+    }
+    return PW_OK;
+}
+
+static pw_status serve_list(struct pw_worker *worker, uint64_t id, struct pw_wire *wire, struct pw_buf *reply)
+{
+    struct pw_error error = {0};
+    char text[16384] = "";
+    (void)worker;
+    (void)id;
+    (void)wire;
+    struct pw_sandbox_policy policy = {0};
+    if (pw_sandbox_enter(&policy, &error) == PW_OK)
+        pw_opencl_target()->list(text, sizeof text);
+    pw_wire_head(reply, &error, "");
+    pw_wire_text(reply, text);
+    return PW_OK;
+}
+
+static pw_status say_built(void *user, struct pw_error *err)
+{
+    const struct served *served = user;
+    return answer(served->id, PW_MSG_BUILT, NULL, err);
+}
+
+/* The request's body, copied out of the input region. */
+static pw_status read_body(struct pw_worker *worker, struct pw_wire *wire, struct pw_arena *arena,
+                           struct pw_work *work, struct pw_error *err)
+{
+    size_t size = pw_wire_read_u64(wire);
+    if (wire->bad || !worker->target || worker->in.fd < 0 || size > worker->in.size)
+        return pw_error_set(err, PW_ERR_FORMAT, "malformed request");
+    void *copy = pw_arena_alloc(arena, 1, size + 1);
+    if (!copy)
+        return pw_error_memory(err, size);
+    void *map = mmap(NULL, size + 1, PROT_READ, MAP_SHARED, worker->in.fd, 0);
+    if (map == MAP_FAILED)
+        return pw_error_set(err, PW_ERR_TARGET, "mapping the request: %s", strerror(errno));
+    memcpy(copy, map, size);
+    munmap(map, size + 1);
+    return pw_work_read(copy, size, arena, work, err);
+}
+
+static pw_status serve_execute(struct pw_worker *worker, uint64_t id, struct pw_wire *wire, struct pw_buf *reply)
+{
+    struct pw_error error = {0};
+    struct pw_arena arena = {0};
+    struct pw_work work;
+    struct pw_worker_result result = {0};
+    struct served served = {worker, id};
+    pw_status status = read_body(worker, wire, &arena, &work, &error);
+    if (status == PW_OK)
+        pw_worker_execute(worker, &work, &arena, say_built, &served, &result, &error);
+    pw_wire_head(reply, &error, pw_buf_text(&result.log));
+    pw_wire_u64(reply, (uint64_t)result.build_ns);
+    pw_wire_u64(reply, (uint64_t)result.wall_ns);
+    pw_wire_u64(reply, (uint64_t)result.device_ns);
+    pw_wire_u32(reply, result.input_changed);
+    pw_wire_u32(reply, (uint32_t)result.sample_count);
+    pw_wire_bytes(reply, result.samples, (size_t)result.sample_count * sizeof *result.samples);
+    pw_buf_clear(&result.log);
+    pw_arena_clear(&arena);
+    return PW_OK;
+}
+
+static pw_status serve_build(struct pw_worker *worker, uint64_t id, struct pw_wire *wire, struct pw_buf *reply)
+{
+    struct pw_error error = {0};
+    struct pw_arena arena = {0};
+    struct pw_work work;
+    struct pw_buf log = {0};
+    (void)id;
+    pw_status status = read_body(worker, wire, &arena, &work, &error);
+    for (size_t i = 0; status == PW_OK && i < work.program_count; i++) {
+        void *handle;
+        struct pw_hash128 key;
+        status = pw_worker_program(worker, &work.programs[i], &handle, &key, &log, &error);
+    }
+    pw_wire_head(reply, &error, pw_buf_text(&log));
+    pw_buf_clear(&log);
+    pw_arena_clear(&arena);
+    return PW_OK;
+}
+
+static pw_status serve_supports(struct pw_worker *worker, uint64_t id, struct pw_wire *wire, struct pw_buf *reply)
+{
+    struct pw_error error = {0};
+    struct pw_arena arena = {0};
+    struct pw_work work = {0};
+    char why[512] = "the target has no library";
+    int yes = 0;
+    (void)id;
+    pw_status status = worker->target ? pw_work_read_library(wire, &arena, &work, &error)
+                                      : pw_error_set(&error, PW_ERR_FORMAT, "malformed request");
+    if (status == PW_OK && worker->target->supports_library) {
+        size_t count = work.library_inputs + work.library_outputs;
+        struct pw_target_tensor *tensors = pw_arena_alloc(&arena, count + 1, sizeof *tensors);
+        static char present; /* supports_library only asks whether a buffer is there */
+        for (size_t i = 0; tensors && i < count; i++) {
+            tensors[i].buffer = work.tensors[i].buffer >= 0 ? &present : NULL;
+            tensors[i].dtype = work.tensors[i].dtype;
+            tensors[i].rank = work.tensors[i].rank;
+            memcpy(tensors[i].dims, work.tensors[i].dims, sizeof tensors[i].dims);
+        }
+        struct pw_target_library_call call = {.domain = work.library_domain,
+                                              .op_type = work.library_op,
+                                              .opset = work.library_opset,
+                                              .attributes = work.library_attributes,
+                                              .inputs = tensors,
+                                              .input_count = work.library_inputs,
+                                              .outputs = tensors ? tensors + work.library_inputs : NULL,
+                                              .output_count = work.library_outputs};
+        why[0] = '\0';
+        if (tensors)
+            yes = worker->target->supports_library(worker->device, &call, why, sizeof why);
+        else
+            pw_error_memory(&error, count * sizeof *tensors);
+        why[sizeof why - 1] = '\0';
+    }
+    pw_wire_head(reply, &error, "");
+    pw_wire_u32(reply, yes > 0);
+    pw_wire_text(reply, why);
+    pw_arena_clear(&arena);
+    return PW_OK;
+}
+
+/* Releasing a program is the moment for a target to store its compiled code. */
+static pw_status serve_tidy(struct pw_worker *worker, uint64_t id, struct pw_wire *wire, struct pw_buf *reply)
+{
+    struct pw_error error = {0};
+    (void)id;
+    (void)wire;
+    if (worker->target)
+        pw_worker_forget(worker);
+    pw_wire_head(reply, &error, "");
+    return PW_OK;
+}
+
+static handler *const handlers[PW_MSG_COUNT] = {
+    [PW_MSG_OPEN] = serve_open,   [PW_MSG_LIST] = serve_list,         [PW_MSG_EXECUTE] = serve_execute,
+    [PW_MSG_BUILD] = serve_build, [PW_MSG_SUPPORTS] = serve_supports, [PW_MSG_TIDY] = serve_tidy,
+};
+
+/* ---- the loop ---- */
+
+static void take_region(struct pw_worker_region *region, int fd, size_t size)
+{
+    struct stat st;
+    if (region->fd >= 0)
+        close(region->fd);
+    region->fd = fd;
+    region->size = fstat(fd, &st) == 0 && st.st_size >= 0 && (size_t)st.st_size < size ? (size_t)st.st_size : size;
+}
+
+static void take_regions(struct pw_worker *worker, struct pw_message *message, struct pw_wire *wire)
+{
+    uint32_t flags = pw_wire_read_u32(wire);
+    size_t in_size = pw_wire_read_u64(wire);
+    size_t out_size = pw_wire_read_u64(wire);
+    int next = 0;
+    if ((flags & 1) && next < message->fd_count)
+        take_region(&worker->in, message->fds[next++], in_size);
+    if ((flags & 2) && next < message->fd_count)
+        take_region(&worker->out, message->fds[next++], out_size);
+    while (next < message->fd_count)
+        close(message->fds[next++]);
+}
+
+/* A kernel may spin for ever in the main thread: this one notices that the parent is gone. */
+static void *watch_parent(void *unused)
+{
+    (void)unused;
+    struct pollfd fd = {.fd = PW_WORKER_FD, .events = 0};
+    for (;;)
+        if (poll(&fd, 1, -1) > 0 && (fd.revents & (POLLHUP | POLLERR | POLLNVAL)))
+            _exit(0);
+    return NULL;
+}
+
+static pw_status loop(struct pw_worker *worker, uint8_t *payload)
+{
+    struct pw_message message = {.payload = payload};
+    for (;;) {
+        struct pw_buf reply = {0};
+        pw_status status = pw_proto_receive(PW_WORKER_FD, true, &message, NULL);
+        if (status != PW_OK)
+            return status;
+        struct pw_wire wire = {.data = payload, .size = message.size};
+        take_regions(worker, &message, &wire);
+        if (message.type >= PW_MSG_COUNT || !handlers[message.type])
+            return PW_ERR_FORMAT;
+        status = handlers[message.type](worker, message.id, &wire, &reply);
+        if (status == PW_OK)
+            status = answer(message.id, PW_MSG_REPLY, &reply, NULL);
+        pw_buf_clear(&reply);
+        if (status != PW_OK)
+            return status;
+    }
+}
+
+int pw_worker_main(int argc, char **argv)
+{
+    pthread_t watcher;
+    if (argc != 3 || strcmp(argv[2], "target") != 0) {
+        fputs("portwright --worker is started by portwright itself\n", stderr);
+        return 2;
+    }
+    struct pw_worker *worker = pw_calloc(1, sizeof *worker);
+    uint8_t *payload = pw_calloc(1, PW_PROTO_MAX);
+    if (!worker || !payload)
+        return 1;
+    worker->in.fd = worker->out.fd = -1;
+    pw_worker_watch_faults();
+    if (pthread_create(&watcher, NULL, watch_parent, NULL) != 0)
+        return 1;
+    pw_status status = loop(worker, payload);
+    /* The driver's own clean-up at exit may hang after a failed kernel; the system frees everything. */
+    _exit(status == PW_ERR_CRASH ? 0 : 1);
+}

@@ -1,0 +1,102 @@
+/*
+ * Inside the worker process: one target, its compiled programs and packed buffers, the shared regions.
+ * One thread. Nothing here is used by the parent.
+ */
+#ifndef PW_TARGET_WORKER_H
+#define PW_TARGET_WORKER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/hash.h"
+#include "base/text.h"
+#include "target/target.h"
+#include "target/worker_proto.h"
+
+struct pw_worker_region {
+    int fd; /* -1: none yet */
+    size_t size;
+};
+
+/* A buffer's memory in this process and on the device. */
+struct pw_worker_buffer {
+    uint8_t *base;   /* reserved range, guard pages at both ends */
+    size_t reserved; /* bytes of it; 0 = nothing mapped */
+    uint8_t *data;
+    size_t size;     /* of the data */
+    void *device;    /* the target's handle */
+};
+
+struct pw_worker_program {
+    struct pw_hash128 key;
+    void *handle;
+    uint64_t used; /* for the least recently used */
+};
+
+struct pw_worker_packed {
+    struct pw_hash128 key;
+    struct pw_worker_buffer buffer;
+    uint64_t used;
+};
+
+#define PW_WORKER_PROGRAMS 512
+#define PW_WORKER_PACKED 256
+#define PW_WORKER_PACKED_BYTES ((size_t)512 << 20) /* cap of the kept packed buffers together */
+
+struct pw_worker {
+    const struct pw_target *target;
+    void *device;
+    struct pw_target_info info;
+    char *cache_dir;
+    struct pw_worker_region in, out;
+    struct pw_worker_program programs[PW_WORKER_PROGRAMS];
+    size_t program_count;
+    struct pw_worker_packed packed[PW_WORKER_PACKED];
+    size_t packed_count;
+    size_t packed_bytes;
+    uint64_t tick;
+};
+
+/* What an execution found out. */
+struct pw_worker_result {
+    int64_t wall_ns, device_ns, build_ns;
+    int64_t *samples; /* in the arena of the request */
+    int sample_count;
+    bool input_changed;
+    struct pw_buf log;
+};
+
+/* Runs the work. built is called once all programs are there. */
+pw_status pw_worker_execute(struct pw_worker *worker, const struct pw_work *work, struct pw_arena *arena,
+                            pw_status (*built)(void *user, struct pw_error *err), void *user,
+                            struct pw_worker_result *result, struct pw_error *err);
+
+/* ---- worker_cache.c ---- */
+
+/* Compiled program of (language, source, options), from memory or the target's compiler; log gets what the
+ * compiler says. *key identifies it. */
+pw_status pw_worker_program(struct pw_worker *worker, const struct pw_plan_program *program, void **handle,
+                            struct pw_hash128 *key, struct pw_buf *log, struct pw_error *err);
+void pw_worker_forget(struct pw_worker *worker); /* programs and packed buffers */
+
+struct pw_worker_packed *pw_worker_packed_find(struct pw_worker *worker, struct pw_hash128 key);
+/* Takes the buffer over when there is room (evicting the least recently used); else false. */
+bool pw_worker_packed_keep(struct pw_worker *worker, struct pw_hash128 key, struct pw_worker_buffer *buffer);
+
+/* ---- worker_memory.c ---- */
+
+/* Maps a slot of a region between guard pages. */
+pw_status pw_worker_map(const struct pw_worker_region *region, const struct pw_slot *slot, bool read_only,
+                        struct pw_worker_buffer *out, struct pw_error *err);
+/* Private memory between guard pages. */
+pw_status pw_worker_private(size_t size, size_t alignment, struct pw_worker_buffer *out, struct pw_error *err);
+void pw_worker_unmap(struct pw_worker_buffer *buffer);
+
+/* A fault inside the named ranges is explained on stderr before the process dies of it. */
+void pw_worker_watch_faults(void);
+void pw_worker_watch_add(const struct pw_worker_buffer *buffer, const char *name, bool read_only);
+void pw_worker_watch_clear(void);
+
+#endif
