@@ -5,6 +5,10 @@
  * flight uses N threads. The parent trusts nothing that a worker says: buffers are memfds made and
  * checked here (canaries, input seals), replies are parsed as hostile, times are bounded by our own
  * clock, deadlines kill. A worker that dies is replaced; the request gets PW_ERR_CRASH.
+ *
+ * A worker is this very program, run again as "--worker target": a main() of a program that opens
+ * devices hands such an argv to pw_worker_main before anything else. This process itself never calls
+ * OpenCL.
  */
 #ifndef PW_TARGET_DEVICE_H
 #define PW_TARGET_DEVICE_H
@@ -20,9 +24,11 @@
 
 struct pw_device;
 
+#define PW_DEVICE_REPEATS_MAX 4096 /* timed repeats in one request; more are cut to this */
+
 struct pw_device_options {
-    int workers;             /* 0 = one a core, at most 4 */
-    const char *cache_dir;   /* NULL = $XDG_CACHE_HOME/portwright or ~/.cache/portwright */
+    int workers;               /* 0 = one a core, at most 4 */
+    const char *cache_dir;     /* NULL = $XDG_CACHE_HOME/portwright or ~/.cache/portwright */
     int64_t start_deadline_ns; /* 0 = 30 s */
 };
 
@@ -48,33 +54,40 @@ struct pw_exec_times {
 };
 
 struct pw_exec_request {
-    const struct pw_plan *plan;      /* from pw_kernel_plan; NULL with library */
-    const struct pw_call *call;      /* for library calls and for messages */
-    bool library;                    /* use the vendor's library */
+    const struct pw_plan *plan;           /* from pw_kernel_plan; NULL with library */
+    const struct pw_call *call;           /* for library calls and for messages */
+    bool library;                         /* use the vendor's library */
     const struct pw_value *const *inputs; /* nominal dtypes; NULL = omitted */
     int input_count;
-    const bool *constant;            /* per input: packed buffers may be kept (keyed by content hash); may be NULL */
-    struct pw_value *outputs;        /* preallocated tensors (nominal dtypes) that receive the result */
+    const bool *constant;     /* per input: packed buffers may be kept (keyed by content hash); may be NULL */
+    struct pw_value *outputs; /* preallocated tensors (nominal dtypes) that receive the result */
     int output_count;
-    bool poison;                     /* fill outputs and scratch with a NaN-like pattern (varies by seed) first */
+    bool poison; /* fill outputs and scratch with a NaN-like pattern (varies by seed) first */
     uint64_t seed;
-    int repeats;                     /* timed launches after the first; 0 = just run once */
-    int64_t *samples_ns;             /* receives `repeats` wall times, may be NULL */
-    int64_t min_time_ns;             /* keep repeating (up to `repeats`) until this much was measured; 0 = all repeats */
-    int64_t deadline_ns;             /* 0 = 10 s + build time 60 s */
+    int repeats;                 /* timed launches after the first; 0 = just run once */
+    int64_t *samples_ns;         /* receives `repeats` wall times, may be NULL */
+    int64_t min_time_ns;         /* keep repeating (up to `repeats`) until this much was measured; 0 = all repeats */
+    int64_t deadline_ns;         /* for running, 0 = 10 s; building has 60 s of its own */
+    bool exact_end;              /* buffers end at an inaccessible page to the byte, so they may begin at any
+                                    multiple of their element; else they are 64-byte aligned */
+    const volatile bool *cancel; /* set by another thread: PW_ERR_CANCELLED; may be NULL */
 };
 
 struct pw_exec_reply {
     struct pw_exec_times times;
     int sample_count;
-    bool input_changed;      /* the worker's memory view of an input differed afterwards (inputs are sealed: should not be) */
-    bool overrun;            /* a canary before or after an output or scratch buffer was overwritten */
-    char where[128];         /* which buffer */
-    struct pw_buf log;       /* build log, when anything was built or failed; owned: pw_exec_reply_clear */
+    bool
+        input_changed; /* the worker's memory view of an input differed afterwards (inputs are sealed: should not be) */
+    bool overrun;      /* a canary before or after an output or scratch buffer was overwritten */
+    char where[128];   /* which buffer, and how far from it */
+    struct pw_buf log; /* build log when anything was built, or the last words of a worker that died; owned:
+                          pw_exec_reply_clear */
 };
 
 /* PW_OK, or PW_ERR_TARGET (build failed, launch failed: log holds it), PW_ERR_CRASH (signal named),
- * PW_ERR_TIMEOUT, PW_ERR_CANCELLED. On failure outputs are undefined. */
+ * PW_ERR_TIMEOUT, PW_ERR_CANCELLED; PW_ERR_USAGE for a plan that cannot be launched (a local size that does
+ * not divide the global one). On failure outputs are undefined. *reply is zeroed first. A launch with a
+ * global size of 0 is done already. */
 pw_status pw_device_execute(struct pw_device *device, const struct pw_exec_request *request,
                             struct pw_exec_reply *reply, struct pw_error *err);
 void pw_exec_reply_clear(struct pw_exec_reply *reply);
@@ -90,7 +103,7 @@ pw_status pw_device_library_supports(struct pw_device *device, const struct pw_c
 /* All OpenCL platforms and devices as lines "opencl:0:0 <platform> / <device>" for env and errors. */
 pw_status pw_device_list(struct pw_buf *out, struct pw_error *err);
 
-/* The worker's entry (argv[1] == "--worker"); returns the exit code. Only src/cli/main.c calls it. */
+/* The worker's entry (argv: "…", "--worker", "target"); returns the exit code, or ends the process. */
 int pw_worker_main(int argc, char **argv);
 
 #endif

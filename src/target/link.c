@@ -14,15 +14,15 @@
 #include "base/mem.h"
 #include "target/remove.h"
 
-#define POLL_STEP_NS 50000000 /* how often a cancel is looked at */
+#define POLL_STEP_NS 50000000   /* how often a cancel is looked at */
 #define DEATH_WAIT_NS 200000000 /* a worker that closed its socket is given this long to finish dying */
 
 /* Variables of ours that a worker gets. The rest of its environment is made here. */
 static const char *const passed_on[] = {
-    "OCL_ICD_VENDORS",         "OCL_ICD_FILENAMES", "OPENCL_VENDOR_PATH", "LD_LIBRARY_PATH", "POCL_DEVICES",
-    "POCL_MAX_PTHREAD_COUNT",  "POCL_DEBUG",        "ASAN_OPTIONS",       "UBSAN_OPTIONS",   "TSAN_OPTIONS",
-    "LSAN_OPTIONS",            "LLVM_PROFILE_FILE", "GCOV_PREFIX",        "OMP_NUM_THREADS", "OPENBLAS_CORETYPE",
-    "CUDA_VISIBLE_DEVICES",
+    "OCL_ICD_VENDORS", "OCL_ICD_FILENAMES",      "OPENCL_VENDOR_PATH", "LD_LIBRARY_PATH",
+    "POCL_DEVICES",    "POCL_MAX_PTHREAD_COUNT", "POCL_DEBUG",         "ASAN_OPTIONS",
+    "UBSAN_OPTIONS",   "TSAN_OPTIONS",           "LSAN_OPTIONS",       "LLVM_PROFILE_FILE",
+    "GCOV_PREFIX",     "OMP_NUM_THREADS",        "OPENBLAS_CORETYPE",  "CUDA_VISIBLE_DEVICES",
 };
 
 static pw_status add_variable(struct pw_buf *block, size_t *count, const char *name, const char *value)
@@ -86,9 +86,9 @@ static pw_status make_own_dir(struct pw_link *link, const char *cache_dir, struc
     struct pw_buf path = {0};
     pw_buf_printf(&path, "%s/throwaway-XXXXXX", cache_dir ? cache_dir : "/tmp");
     if (path.failed || !mkdtemp(path.data)) {
-        pw_status status = path.failed ? pw_error_memory(err, 64)
-                                       : pw_error_set(err, PW_ERR_IO, "cannot make folder '%s': %s", path.data,
-                                                      strerror(errno));
+        pw_status status =
+            path.failed ? pw_error_memory(err, 64)
+                        : pw_error_set(err, PW_ERR_IO, "cannot make folder '%s': %s", path.data, strerror(errno));
         pw_buf_clear(&path);
         return status;
     }

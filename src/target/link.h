@@ -21,11 +21,11 @@ struct pw_link {
     struct pw_process process; /* pid 0: not running */
     struct pw_shm in, out;     /* belong to this worker; freed with it */
     uint64_t last_id;
-    int64_t sent_ns;           /* when the request that is waited for was sent */
-    uint8_t *payload;          /* PW_PROTO_MAX bytes: the last message received */
-    char *tail;                /* ring of the last PW_LINK_TAIL bytes of stderr */
-    size_t tail_total;         /* bytes ever written */
-    char *own_dir;             /* throwaway folder, removed with the worker; NULL = none. Owned */
+    int64_t sent_ns;   /* when the request that is waited for was sent */
+    uint8_t *payload;  /* PW_PROTO_MAX bytes: the last message received */
+    char *tail;        /* ring of the last PW_LINK_TAIL bytes of stderr */
+    size_t tail_total; /* bytes ever written */
+    char *own_dir;     /* throwaway folder, removed with the worker; NULL = none. Owned */
 };
 
 /* Starts a worker. cache_dir: folder for compiled code (made when missing). throwaway: compiled code

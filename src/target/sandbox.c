@@ -2,6 +2,8 @@
  * Entering the sandbox: no new privileges, no core files, no descriptor but the agreed ones, and files of
  * bounded size. The environment is empty already: the parent started us with a list of its own.
  */
+#include "base/compiler.h" /* first: GNU extensions of the system headers */
+
 #include "target/sandbox.h"
 
 #include <dirent.h>

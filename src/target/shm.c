@@ -1,4 +1,6 @@
 /* Shared regions, guarded slots, canaries, poison. */
+#include "base/compiler.h" /* first: GNU extensions of the system headers */
+
 #include "target/shm.h"
 
 #include <errno.h>

@@ -1,4 +1,6 @@
 /* Worker processes: posix_spawn of our own executable, and their end. */
+#include "base/compiler.h" /* first: GNU extensions of the system headers */
+
 #include "target/spawn.h"
 
 #include <errno.h>

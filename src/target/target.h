@@ -25,31 +25,31 @@
 /* Largest error of a built-in function in float32, in ULP. 0 = correctly rounded, negative = unknown. */
 struct pw_target_accuracy {
     double add, mul, fma, divide, sqrt, rsqrt, exp, log, sin, cos, tan, tanh, sinh, cosh, asin, acos, atan, erf, pow;
-    bool denormals;         /* float32 denormals are kept */
-    bool fma_fused;         /* fma() rounds once */
+    bool denormals; /* float32 denormals are kept */
+    bool fma_fused; /* fma() rounds once */
     bool denormals_fp16;
 };
 
 struct pw_target_info {
-    char name[PW_TARGET_NAME_MAX];     /* the device */
-    char kind[PW_TARGET_NAME_MAX];     /* what baselines are keyed by: "opencl-pocl-cpu", a chip's name */
+    char name[PW_TARGET_NAME_MAX]; /* the device */
+    char kind[PW_TARGET_NAME_MAX]; /* what baselines are keyed by: "opencl-pocl-cpu", a chip's name */
     char platform[PW_TARGET_NAME_MAX];
     char vendor[PW_TARGET_NAME_MAX];
-    char driver[PW_TARGET_NAME_MAX];   /* driver version */
-    char runtime[PW_TARGET_NAME_MAX];  /* "OpenCL 3.0 PoCL 3.1 …" */
+    char driver[PW_TARGET_NAME_MAX];         /* driver version */
+    char runtime[PW_TARGET_NAME_MAX];        /* "OpenCL 3.0 PoCL 3.1 …" */
     char languages[PW_TARGET_LANGUAGES][16]; /* accepted source languages, best first; "" ends */
     uint32_t compute_units;
-    uint32_t vector_width;             /* preferred floats a lane group */
+    uint32_t vector_width; /* preferred floats a lane group */
     uint32_t work_group_multiple;
     uint64_t max_work_group;
     uint64_t local_mem_bytes;
     uint64_t global_mem_bytes;
     uint64_t max_alloc_bytes;
-    uint32_t alignment_bytes;          /* of buffers */
+    uint32_t alignment_bytes; /* of buffers */
     bool has_fp64;
     bool has_fp16;
     bool is_cpu;
-    bool shares_host_memory;           /* a buffer may be used in place (zero copy) */
+    bool shares_host_memory; /* a buffer may be used in place (zero copy) */
     struct pw_target_accuracy accuracy;
 };
 
@@ -72,15 +72,15 @@ struct pw_target_launch {
 
 /* A request for a vendor library's implementation (optional slot library_op). */
 struct pw_target_tensor {
-    void *buffer;      /* NULL: omitted */
-    int dtype;         /* ONNX TensorProto.DataType */
+    void *buffer; /* NULL: omitted */
+    int dtype;    /* ONNX TensorProto.DataType */
     int rank;
     int64_t dims[16];
 };
 struct pw_target_library_call {
     const char *domain, *op_type;
     int opset;
-    const char *attributes;  /* "name=value …" canonical text */
+    const char *attributes; /* "name=value …" canonical text */
     const struct pw_target_tensor *inputs;
     size_t input_count;
     const struct pw_target_tensor *outputs;
@@ -101,13 +101,14 @@ struct pw_target {
 
     /* Required unless library_op serves everything. cache_dir: where compiled code may be kept (NULL = nowhere).
      * The log (warnings too) is written even on success. */
-    int (*compile)(void *device, const char *language, const char *source, const char *options,
-                   const char *cache_dir, void **program, char *log, size_t log_size);
+    int (*compile)(void *device, const char *language, const char *source, const char *options, const char *cache_dir,
+                   void **program, char *log, size_t log_size);
     void (*release)(void *device, void *program); /* required with compile */
 
     /* Required. host: memory of the worker that stays valid until free; a target with shares_host_memory may use it
      * in place. read_only: kernels must not write. */
-    int (*alloc)(void *device, size_t size, void *host, bool read_only, void **buffer, char *message, size_t message_size);
+    int (*alloc)(void *device, size_t size, void *host, bool read_only, void **buffer, char *message,
+                 size_t message_size);
     void (*free)(void *device, void *buffer);
     int (*upload)(void *device, void *buffer, const void *from, size_t size, char *message, size_t message_size);
     int (*download)(void *device, void *buffer, void *to, size_t size, char *message, size_t message_size);
@@ -125,7 +126,8 @@ struct pw_target {
     int (*library_op)(void *device, const struct pw_target_library_call *call, char *message, size_t message_size);
     const char *library_name; /* "CLBlast 1.5.2" */
 
-    /* Optional: may refuse a kernel for a call beforehand, 1 = fine, 0 = no, with the reason. NULL: constraints decide. */
+    /* Optional: may refuse a kernel for a call beforehand, 1 = fine, 0 = no, with the reason. NULL: constraints decide.
+     */
     int (*supports)(void *device, const char *kernel, const struct pw_target_library_call *call, char *why,
                     size_t why_size);
 };

@@ -2,6 +2,8 @@
  * The worker process: takes requests from the parent, one at a time, until the parent is gone. It enters
  * its sandbox before it loads a driver or sees a source.
  */
+#include "base/compiler.h" /* first: GNU extensions of the system headers */
+
 #include "target/worker.h"
 
 #include <errno.h>
@@ -47,9 +49,8 @@ static pw_status serve_open(struct pw_worker *worker, uint64_t id, struct pw_wir
     const char *plugin = pw_wire_read_text(wire);
     const char *cache_dir = pw_wire_read_text(wire);
     bool foreign = pw_wire_read_u32(wire) != 0;
-    struct pw_sandbox_policy policy = {.scratch_dir = cache_dir[0] ? cache_dir : NULL,
-                                       .plugin = plugin[0] ? plugin : NULL,
-                                       .foreign = foreign};
+    struct pw_sandbox_policy policy = {
+        .scratch_dir = cache_dir[0] ? cache_dir : NULL, .plugin = plugin[0] ? plugin : NULL, .foreign = foreign};
     pw_status status = wire->bad || worker->target ? pw_error_set(&error, PW_ERR_FORMAT, "malformed open") : PW_OK;
     if (status == PW_OK)
         status = pw_sandbox_enter(&policy, &error);
@@ -106,8 +107,8 @@ static pw_status say_built(void *user, struct pw_error *err)
 }
 
 /* The request's body, copied out of the input region. */
-static pw_status read_body(struct pw_worker *worker, struct pw_wire *wire, struct pw_arena *arena,
-                           struct pw_work *work, struct pw_error *err)
+static pw_status read_body(struct pw_worker *worker, struct pw_wire *wire, struct pw_arena *arena, struct pw_work *work,
+                           struct pw_error *err)
 {
     size_t size = pw_wire_read_u64(wire);
     if (wire->bad || !worker->target || worker->in.fd < 0 || size > worker->in.size)

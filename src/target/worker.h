@@ -25,8 +25,8 @@ struct pw_worker_buffer {
     uint8_t *base;   /* reserved range, guard pages at both ends */
     size_t reserved; /* bytes of it; 0 = nothing mapped */
     uint8_t *data;
-    size_t size;     /* of the data */
-    void *device;    /* the target's handle */
+    size_t size;  /* of the data */
+    void *device; /* the target's handle */
 };
 
 struct pw_worker_program {

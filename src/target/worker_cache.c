@@ -90,8 +90,7 @@ bool pw_worker_packed_keep(struct pw_worker *worker, struct pw_hash128 key, stru
 {
     if (buffer->size > PW_WORKER_PACKED_BYTES / 2)
         return false;
-    while (worker->packed_count == PW_WORKER_PACKED ||
-           worker->packed_bytes + buffer->size > PW_WORKER_PACKED_BYTES) {
+    while (worker->packed_count == PW_WORKER_PACKED || worker->packed_bytes + buffer->size > PW_WORKER_PACKED_BYTES) {
         size_t oldest = 0;
         for (size_t i = 1; i < worker->packed_count; i++)
             if (worker->packed[i].used < worker->packed[oldest].used)

@@ -51,8 +51,8 @@ static pw_status compile_all(struct run *run, struct pw_buf *log, struct pw_erro
 {
     pw_status status = PW_OK;
     for (size_t i = 0; i < run->work->program_count && status == PW_OK; i++)
-        status = pw_worker_program(run->worker, &run->work->programs[i], &run->programs[i], &run->program_keys[i],
-                                   log, err);
+        status =
+            pw_worker_program(run->worker, &run->work->programs[i], &run->programs[i], &run->program_keys[i], log, err);
     return status;
 }
 

@@ -3,6 +3,8 @@
  * which buffer was overrun. The handler only uses write(2) and the table below, which changes only while
  * no kernel runs.
  */
+#include "base/compiler.h" /* first: GNU extensions of the system headers */
+
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,10 +15,13 @@
 
 #include "target/worker.h"
 
+/* Inaccessible bytes on each side of a buffer: more than a page, so that an overrun by some rows is not
+ * taken for the neighbour's. */
+#define GUARD_BYTES ((size_t)256 << 10)
+
 static pw_status reserve(size_t body, struct pw_worker_buffer *out, struct pw_error *err)
 {
-    size_t page = pw_shm_page();
-    out->reserved = body + 2 * page;
+    out->reserved = body + 2 * GUARD_BYTES;
     void *base = mmap(NULL, out->reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (base == MAP_FAILED) {
         out->reserved = 0;
@@ -38,10 +43,10 @@ pw_status pw_worker_map(const struct pw_worker_region *region, const struct pw_s
     if (status != PW_OK)
         return status;
     int protection = read_only ? PROT_READ : PROT_READ | PROT_WRITE;
-    if (slot->pages > 0 && mmap(out->base + page, slot->pages, protection, MAP_SHARED | MAP_FIXED, region->fd,
+    if (slot->pages > 0 && mmap(out->base + GUARD_BYTES, slot->pages, protection, MAP_SHARED | MAP_FIXED, region->fd,
                                 (off_t)slot->offset) == MAP_FAILED)
         return pw_error_set(err, PW_ERR_TARGET, "mapping a buffer of %zu bytes: %s", slot->pages, strerror(errno));
-    out->data = out->base + page + slot->front;
+    out->data = out->base + GUARD_BYTES + slot->front;
     out->size = slot->size;
     return PW_OK;
 }
@@ -56,9 +61,9 @@ pw_status pw_worker_private(size_t size, size_t alignment, struct pw_worker_buff
     pw_status status = reserve(body, out, err);
     if (status != PW_OK)
         return status;
-    if (mprotect(out->base + page, body, PROT_READ | PROT_WRITE) != 0)
+    if (mprotect(out->base + GUARD_BYTES, body, PROT_READ | PROT_WRITE) != 0)
         return pw_error_set(err, PW_ERR_TARGET, "a buffer of %zu bytes: %s", size, strerror(errno));
-    out->data = out->base + page + body - room;
+    out->data = out->base + GUARD_BYTES + body - room;
     out->size = size;
     return PW_OK;
 }

@@ -24,8 +24,8 @@ union fd_control {
     char bytes[CMSG_SPACE(sizeof(int) * PW_PROTO_FDS)];
 };
 
-pw_status pw_proto_send(int socket, pw_message_type type, uint64_t id, const void *payload, size_t size,
-                        const int *fds, int fd_count, struct pw_error *err)
+pw_status pw_proto_send(int socket, pw_message_type type, uint64_t id, const void *payload, size_t size, const int *fds,
+                        int fd_count, struct pw_error *err)
 {
     if (size > PW_PROTO_MAX || fd_count > PW_PROTO_FDS)
         return pw_error_set(err, PW_ERR_INTERNAL, "a message of %zu bytes and %d descriptors is too large", size,
@@ -123,7 +123,9 @@ static void wire_text_n(struct pw_buf *out, const char *text, size_t size)
 
 void pw_wire_text(struct pw_buf *out, const char *text)
 {
-    size_t size = text ? strnlen(text, TEXT_MAX) : 0;
+    size_t size = text ? strlen(text) : 0;
+    if (size > TEXT_MAX)
+        size = TEXT_MAX;
     wire_text_n(out, text ? text : "", size);
 }
 
@@ -189,7 +191,7 @@ size_t pw_wire_read_count(struct pw_wire *wire, size_t item_bytes)
 
 void pw_wire_head(struct pw_buf *out, const struct pw_error *error, const char *log)
 {
-    size_t size = strnlen(log, TEXT_MAX);
+    size_t size = strlen(log);
     pw_wire_u32(out, (uint32_t)error->status);
     pw_wire_text(out, error->message);
     /* Of a long log the end says what went wrong. */
@@ -219,7 +221,10 @@ pw_status pw_wire_read_head(struct pw_wire *wire, const char **message, const ch
 struct text_field {
     size_t offset, size;
 };
-#define TEXT(name) {offsetof(struct pw_target_info, name), sizeof((struct pw_target_info *)0)->name}
+#define TEXT(name)                                                                                                     \
+    {                                                                                                                  \
+        offsetof(struct pw_target_info, name), sizeof((struct pw_target_info *)0)->name                                \
+    }
 static const struct text_field text_fields[] = {
     TEXT(name),         TEXT(kind),         TEXT(platform),     TEXT(vendor),       TEXT(driver),
     TEXT(runtime),      TEXT(languages[0]), TEXT(languages[1]), TEXT(languages[2]), TEXT(languages[3]),
@@ -238,11 +243,21 @@ void pw_info_write(struct pw_buf *out, const struct pw_target_info *info)
         const char *text = (const char *)info + text_fields[i].offset;
         wire_text_n(out, text, strnlen(text, text_fields[i].size - 1));
     }
-    const uint64_t numbers[] = {info->compute_units,    info->vector_width,     info->work_group_multiple,
-                                info->max_work_group,   info->local_mem_bytes,  info->global_mem_bytes,
-                                info->max_alloc_bytes,  info->alignment_bytes,  info->has_fp64,
-                                info->has_fp16,         info->is_cpu,           info->shares_host_memory,
-                                info->accuracy.denormals, info->accuracy.fma_fused, info->accuracy.denormals_fp16};
+    const uint64_t numbers[] = {info->compute_units,
+                                info->vector_width,
+                                info->work_group_multiple,
+                                info->max_work_group,
+                                info->local_mem_bytes,
+                                info->global_mem_bytes,
+                                info->max_alloc_bytes,
+                                info->alignment_bytes,
+                                info->has_fp64,
+                                info->has_fp16,
+                                info->is_cpu,
+                                info->shares_host_memory,
+                                info->accuracy.denormals,
+                                info->accuracy.fma_fused,
+                                info->accuracy.denormals_fp16};
     pw_wire_bytes(out, numbers, sizeof numbers);
     pw_wire_bytes(out, &info->accuracy, ACCURACY_NUMBERS * sizeof(double));
 }

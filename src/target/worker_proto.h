@@ -22,9 +22,9 @@
 #include "target/shm.h"
 #include "target/target.h"
 
-#define PW_PROTO_MAX (96 * 1024)    /* bytes of a message's payload */
+#define PW_PROTO_MAX (96 * 1024)     /* bytes of a message's payload */
 #define PW_PROTO_LOG_MAX (48 * 1024) /* bytes of a log in a reply */
-#define PW_PROTO_SAMPLES_MAX 4096   /* timed repeats in one request */
+#define PW_PROTO_SAMPLES_MAX 4096    /* timed repeats in one request */
 #define PW_PROTO_FDS 2
 
 typedef enum {
@@ -50,8 +50,8 @@ struct pw_message {
 };
 
 /* Waits while the socket is full, at most 10 s. fds may be NULL. */
-pw_status pw_proto_send(int socket, pw_message_type type, uint64_t id, const void *payload, size_t size,
-                        const int *fds, int fd_count, struct pw_error *err);
+pw_status pw_proto_send(int socket, pw_message_type type, uint64_t id, const void *payload, size_t size, const int *fds,
+                        int fd_count, struct pw_error *err);
 /* One message; blocks unless the socket has one. PW_ERR_CRASH when the other side is gone, PW_ERR_FORMAT
  * when it is malformed. accept_fds false: descriptors that come along are dropped by the system. */
 pw_status pw_proto_receive(int socket, bool accept_fds, struct pw_message *message, struct pw_error *err);
@@ -133,8 +133,7 @@ pw_status pw_work_read(const void *data, size_t size, struct pw_arena *arena, st
                        struct pw_error *err);
 /* The library part alone (PW_MSG_SUPPORTS). */
 void pw_work_write_library(struct pw_buf *out, const struct pw_work *work);
-pw_status pw_work_read_library(struct pw_wire *wire, struct pw_arena *arena, struct pw_work *out,
-                               struct pw_error *err);
+pw_status pw_work_read_library(struct pw_wire *wire, struct pw_arena *arena, struct pw_work *out, struct pw_error *err);
 
 /* A target's description. Strings are terminated, numbers of a hostile reply are bounded. */
 void pw_info_write(struct pw_buf *out, const struct pw_target_info *info);

@@ -35,7 +35,7 @@ static void write_launch(struct pw_buf *out, const struct pw_plan_launch *launch
 const char *pw_work_buffer_name(const struct pw_work_buffer *buffer, char *dst, size_t dst_size)
 {
     static const char *const names[] = {
-        [PW_BUFFER_INPUT] = "input",        [PW_BUFFER_OUTPUT] = "output",   [PW_BUFFER_SCRATCH] = "scratch",
+        [PW_BUFFER_INPUT] = "input",         [PW_BUFFER_OUTPUT] = "output",  [PW_BUFFER_SCRATCH] = "scratch",
         [PW_BUFFER_PACKED] = "packed input", [PW_BUFFER_INTS] = "int array",
     };
     const char *name = (size_t)buffer->kind < sizeof names / sizeof *names ? names[buffer->kind] : "buffer";

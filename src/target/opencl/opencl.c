@@ -191,8 +191,8 @@ static cl_int create_from_cache(struct pw_opencl_device *device, const struct pw
 static void build_log(cl_program program, cl_device_id device, char *log, size_t log_size)
 {
     size_t size = 0;
-    if (log_size == 0 ||
-        clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, 0, NULL, &size) != CL_SUCCESS || size == 0)
+    if (log_size == 0 || clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, 0, NULL, &size) != CL_SUCCESS ||
+        size == 0)
         return;
     char *text = pw_calloc(1, size + 1);
     if (!text)
@@ -332,8 +332,7 @@ static int opencl_upload(void *handle, void *buffer_handle, const void *from, si
     return rc == CL_SUCCESS ? 0 : pw_opencl_fail(message, message_size, "clEnqueueWriteBuffer", rc);
 }
 
-static int opencl_download(void *handle, void *buffer_handle, void *to, size_t size, char *message,
-                           size_t message_size)
+static int opencl_download(void *handle, void *buffer_handle, void *to, size_t size, char *message, size_t message_size)
 {
     struct pw_opencl_device *device = handle;
     struct pw_opencl_buffer *buffer = buffer_handle;
@@ -342,8 +341,7 @@ static int opencl_download(void *handle, void *buffer_handle, void *to, size_t s
     if (buffer->host == to) {
         /* Mapping is what makes results visible in memory that is used in place. */
         what = "clEnqueueMapBuffer";
-        void *map =
-            clEnqueueMapBuffer(device->queue, buffer->mem, CL_TRUE, CL_MAP_READ, 0, size, 0, NULL, NULL, &rc);
+        void *map = clEnqueueMapBuffer(device->queue, buffer->mem, CL_TRUE, CL_MAP_READ, 0, size, 0, NULL, NULL, &rc);
         if (rc == CL_SUCCESS)
             rc = clEnqueueUnmapMemObject(device->queue, buffer->mem, map, 0, NULL, NULL);
         if (rc == CL_SUCCESS)
@@ -367,8 +365,8 @@ static cl_int set_arg(cl_kernel kernel, cl_uint index, const struct pw_target_ar
     const struct {
         size_t size;
         const void *value;
-    } kinds[] = {{sizeof mem, &mem},       {sizeof mem, &mem},       {sizeof narrow, &narrow},
-                 {sizeof wide, &wide},     {sizeof single, &single}, {sizeof twice, &twice}};
+    } kinds[] = {{sizeof mem, &mem},   {sizeof mem, &mem},       {sizeof narrow, &narrow},
+                 {sizeof wide, &wide}, {sizeof single, &single}, {sizeof twice, &twice}};
     if (arg->kind < 0 || (size_t)arg->kind >= sizeof kinds / sizeof *kinds)
         return CL_INVALID_ARG_VALUE;
     return clSetKernelArg(kernel, index, kinds[arg->kind].size, kinds[arg->kind].value);

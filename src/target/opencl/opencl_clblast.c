@@ -6,9 +6,7 @@
  * Gemm: Y becomes the broadcast of C first (a rank-1 update with ones where C is a row or a column), then
  * Y = alpha op(A) op(B) + beta Y.
  */
-#if defined(HAVE_CONFIG_H)
-#include "config.h"
-#endif
+#include "base/compiler.h" /* first: HAVE_CLBLAST */
 
 #include "target/opencl/opencl_internal.h"
 
@@ -160,8 +158,7 @@ static bool plan_gemm(const struct pw_target_library_call *call, struct product 
     return true;
 }
 
-static bool plan(const struct pw_target_library_call *call, struct product *p, bool offsets, char *why,
-                 size_t why_size)
+static bool plan(const struct pw_target_library_call *call, struct product *p, bool offsets, char *why, size_t why_size)
 {
     bool gemm = strcmp(call->op_type, "Gemm") == 0;
     memset(p, 0, sizeof *p);
@@ -209,8 +206,8 @@ static cl_int spread(struct pw_opencl_device *device, cl_mem c, cl_mem y, const 
         return rc;
     rc = clEnqueueFillBuffer(device->queue, ones, &one, sizeof one, 0, count * sizeof one, 0, NULL, NULL);
     if (rc == CL_SUCCESS)
-        rc = (cl_int)CLBlastSger(CLBlastLayoutRowMajor, p->m, p->n, 1.0f, row ? ones : c, 0, 1, row ? c : ones, 0, 1,
-                                 y, 0, p->n, &device->queue, NULL);
+        rc = (cl_int)CLBlastSger(CLBlastLayoutRowMajor, p->m, p->n, 1.0f, row ? ones : c, 0, 1, row ? c : ones, 0, 1, y,
+                                 0, p->n, &device->queue, NULL);
     /* The queue keeps what it still needs. */
     clReleaseMemObject(ones);
     return rc;
@@ -235,9 +232,9 @@ static cl_int prepare_output(struct pw_opencl_device *device, const struct pw_ta
     if (c_count == 1) {
         float value = 0;
         rc = clEnqueueReadBuffer(device->queue, mem_of(c), CL_TRUE, 0, sizeof value, &value, 0, NULL, NULL);
-        return rc == CL_SUCCESS ? clEnqueueFillBuffer(device->queue, y, &value, sizeof value, 0, count * sizeof value,
-                                                      0, NULL, NULL)
-                                : rc;
+        return rc == CL_SUCCESS
+                   ? clEnqueueFillBuffer(device->queue, y, &value, sizeof value, 0, count * sizeof value, 0, NULL, NULL)
+                   : rc;
     }
     return spread(device, mem_of(c), y, p, columns > 1);
 }

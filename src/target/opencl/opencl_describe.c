@@ -31,8 +31,8 @@ void pw_opencl_platform_text(cl_platform_id platform, cl_platform_info what, cha
 static const struct {
     const char *part, *word;
 } platform_words[] = {
-    {"Portable Computing", "pocl"}, {"Oclgrind", "oclgrind"}, {"NVIDIA", "nvidia"},
-    {"Intel", "intel"},             {"AMD", "amd"},           {"rusticl", "rusticl"},
+    {"Portable Computing", "pocl"}, {"Oclgrind", "oclgrind"}, {"NVIDIA", "nvidia"}, {"Intel", "intel"}, {"AMD", "amd"},
+    {"rusticl", "rusticl"},
 };
 
 static void platform_word(const char *platform, char *dst, size_t size)
@@ -126,10 +126,10 @@ int pw_opencl_describe(void *handle, struct pw_target_info *info, char *message,
     info->is_cpu = (type & CL_DEVICE_TYPE_CPU) != 0;
     platform_word(info->platform, word, sizeof word);
     snprintf(info->kind, sizeof info->kind, "opencl-%s-%s", word,
-             info->is_cpu                          ? "cpu"
-             : type & CL_DEVICE_TYPE_GPU           ? "gpu"
-             : type & CL_DEVICE_TYPE_ACCELERATOR   ? "accelerator"
-                                                   : "device");
+             info->is_cpu                        ? "cpu"
+             : type & CL_DEVICE_TYPE_GPU         ? "gpu"
+             : type & CL_DEVICE_TYPE_ACCELERATOR ? "accelerator"
+                                                 : "device");
     snprintf(info->languages[0], sizeof info->languages[0], "opencl");
     pw_opencl_device_text(device, CL_DEVICE_EXTENSIONS, extensions, sizeof extensions);
     info->compute_units = (uint32_t)number(device, CL_DEVICE_MAX_COMPUTE_UNITS);

@@ -3,7 +3,10 @@
 
 #include "target/opencl/opencl_internal.h"
 
-#define NAME(code) {code, #code}
+#define NAME(code)                                                                                                     \
+    {                                                                                                                  \
+        code, #code                                                                                                    \
+    }
 static const struct {
     cl_int code;
     const char *name;

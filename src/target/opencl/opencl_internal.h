@@ -3,6 +3,7 @@
 #define PW_TARGET_OPENCL_INTERNAL_H
 
 #define CL_TARGET_OPENCL_VERSION 300
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS /* clCreateCommandQueue */
 #include <CL/cl.h>
 
 #include "base/hash.h"
@@ -14,11 +15,11 @@ struct pw_opencl_device {
     cl_device_id device;
     cl_context context;
     cl_command_queue queue;
-    bool in_place;         /* buffers use the host's memory */
-    cl_event *events;      /* of launches since the last sync */
+    bool in_place;    /* buffers use the host's memory */
+    cl_event *events; /* of launches since the last sync */
     size_t event_count, event_cap;
-    uint64_t elapsed_ns;   /* of events since the last timestamp */
-    char identity[512];    /* platform, device, driver: part of the cache's key */
+    uint64_t elapsed_ns; /* of events since the last timestamp */
+    char identity[512];  /* platform, device, driver: part of the cache's key */
 };
 
 struct pw_opencl_kernel {

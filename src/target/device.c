@@ -1,0 +1,340 @@
+/* The pool of workers of a target: opening, choosing, replacing, closing. */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "target/device_internal.h"
+
+#define START_DEADLINE_NS 30000000000
+#define TIDY_NS 2000000000 /* how long closing may take to store compiled programs */
+#define WORKERS_DEFAULT_MAX 4
+
+/* ---- specification ---- */
+
+static pw_status copy_text(char **out, const char *text, struct pw_error *err)
+{
+    *out = pw_strdup(text);
+    return *out ? PW_OK : pw_error_memory(err, strlen(text) + 1);
+}
+
+static pw_status parse_plugin(struct pw_device *device, const char *rest, struct pw_error *err)
+{
+    char absolute[PATH_MAX];
+    const char *end = strstr(rest, ".so:");
+    size_t size = end ? (size_t)(end - rest) + 3 : strlen(rest);
+    pw_status status = copy_text(&device->open_spec, end ? end + 4 : "", err);
+    char *path = pw_strndup(rest, size);
+    if (status == PW_OK && !path)
+        status = pw_error_memory(err, size);
+    /* Absolute: a bare name would be looked for in the loader's folders. */
+    if (status == PW_OK && !realpath(path, absolute))
+        status = pw_error_set(err, PW_ERR_TARGET, "target '%s': plugin '%s': %s", device->spec, path, strerror(errno));
+    if (status == PW_OK)
+        status = copy_text(&device->plugin, absolute, err);
+    pw_free(path);
+    return status;
+}
+
+static pw_status parse_spec(struct pw_device *device, const char *spec, struct pw_error *err)
+{
+    pw_status status = copy_text(&device->spec, spec, err);
+    if (status != PW_OK)
+        return status;
+    if (strcmp(spec, "reference") == 0) {
+        device->reference = true;
+        return PW_OK;
+    }
+    if (strncmp(spec, "plugin:", 7) == 0 && spec[7])
+        return parse_plugin(device, spec + 7, err);
+    if (strcmp(spec, "opencl") == 0 || strncmp(spec, "opencl:", 7) == 0) {
+        status = copy_text(&device->plugin, "", err);
+        return status == PW_OK ? copy_text(&device->open_spec, spec[6] ? spec + 7 : "", err) : status;
+    }
+    return pw_error_set(err, PW_ERR_TARGET,
+                        "target '%s': expected opencl[:platform[:device]], plugin:FILE.so[:SPEC] or reference", spec);
+}
+
+static pw_status choose_cache_dir(struct pw_device *device, const char *wanted, struct pw_error *err)
+{
+    struct pw_buf path = {0};
+    char cwd[PATH_MAX];
+    const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    if (wanted && wanted[0] == '/')
+        pw_buf_puts(&path, wanted);
+    else if (wanted && getcwd(cwd, sizeof cwd))
+        pw_file_join(&path, cwd, wanted);
+    else if (xdg && xdg[0] == '/')
+        pw_file_join(&path, xdg, "portwright");
+    else if (home && home[0] == '/')
+        pw_file_join(&path, home, ".cache/portwright");
+    if (path.failed)
+        return pw_error_memory(err, PATH_MAX);
+    /* A home that cannot be written is no reason not to work. */
+    if (path.data && pw_file_mkdirs(path.data, wanted ? err : NULL) != PW_OK) {
+        pw_buf_clear(&path);
+        return wanted ? PW_ERR_IO : PW_OK;
+    }
+    device->cache_dir = path.data; /* now the device's; NULL without a home */
+    return PW_OK;
+}
+
+/* ---- workers ---- */
+
+static struct pw_link_options link_options(const struct pw_device *device, bool foreign)
+{
+    return (struct pw_link_options){
+        .mode = "target", .cache_dir = device->cache_dir, .throwaway = foreign || !device->cache_dir};
+}
+
+static void take_info(struct pw_device *device, const struct pw_target_info *info, const char *library)
+{
+    device->info = *info;
+    snprintf(device->library, sizeof device->library, "%s", library);
+    for (int i = 0; i < PW_TARGET_LANGUAGES && device->info.languages[i][0]; i++)
+        device->languages[i] = device->info.languages[i];
+    device->facts = (struct pw_device_facts){.local_mem_bytes = (int64_t)info->local_mem_bytes,
+                                             .max_work_group = (int64_t)info->max_work_group,
+                                             .vector_width = info->vector_width,
+                                             .work_group_multiple = info->work_group_multiple,
+                                             .compute_units = info->compute_units,
+                                             .global_mem_bytes = (int64_t)info->global_mem_bytes,
+                                             .max_alloc_bytes = (int64_t)info->max_alloc_bytes,
+                                             .has_fp64 = info->has_fp64,
+                                             .has_fp16 = info->has_fp16,
+                                             .is_cpu = info->is_cpu,
+                                             .languages = device->languages};
+}
+
+/* Starts a worker in the slot (busy, ours) and opens the target there. describe: take over what it says. */
+static pw_status open_worker(struct pw_device *device, struct pw_pool_slot *slot, bool describe, struct pw_error *err)
+{
+    struct pw_buf request = {0}, log = {0};
+    struct pw_link_options options = link_options(device, slot->foreign);
+    struct pw_target_info info;
+    struct pw_wire wire;
+    pw_message_type type;
+    pw_status status = pw_link_start(&slot->link, &options, err);
+    if (status != PW_OK)
+        return status;
+    const char *dir = pw_link_cache_dir(&slot->link, &options);
+    pw_wire_text(&request, device->open_spec);
+    pw_wire_text(&request, device->plugin);
+    pw_wire_text(&request, dir ? dir : "");
+    pw_wire_u32(&request, slot->foreign);
+    status = request.failed ? pw_error_memory(err, request.size)
+                            : pw_link_send(&slot->link, PW_MSG_OPEN, request.data, request.size, err);
+    if (status == PW_OK)
+        status = pw_link_wait(&slot->link, PW_MSG_REPLY, device->start_deadline_ns, NULL, device->spec, &type, &wire,
+                              &log, err);
+    if (status == PW_OK) {
+        const char *message, *unused;
+        pw_status said = pw_wire_read_head(&wire, &message, &unused);
+        if (said == PW_OK)
+            pw_info_read(&wire, &info);
+        const char *library = said == PW_OK ? pw_wire_read_text(&wire) : "";
+        if (said != PW_OK && said != PW_ERR_FORMAT)
+            status = pw_error_set(err, PW_ERR_TARGET, "target '%s': %s", device->spec, message);
+        else if (wire.bad)
+            status = pw_link_refuse(&slot->link, device->spec, err);
+        else if (describe)
+            take_info(device, &info, library);
+    } else if (log.size > 0 && err) {
+        size_t used = strlen(err->message);
+        snprintf(err->message + used, sizeof err->message - used, "\n%s", pw_buf_text(&log));
+    }
+    if (status != PW_OK)
+        pw_link_end(&slot->link);
+    pw_buf_clear(&request);
+    pw_buf_clear(&log);
+    return status;
+}
+
+static bool fits(const struct pw_pool_slot *slot, bool foreign, struct pw_hash128 kernel)
+{
+    return pw_link_running(&slot->link) && slot->foreign == foreign &&
+           (!foreign || (slot->kernel.high == kernel.high && slot->kernel.low == kernel.low));
+}
+
+/* The best idle place: a fitting worker, the warmest; then an empty place; then any (its worker ends). */
+static struct pw_pool_slot *pick(struct pw_device *device, bool foreign, struct pw_hash128 kernel)
+{
+    struct pw_pool_slot *best = NULL;
+    int best_rank = 0;
+    for (int i = 0; i < device->slot_count; i++) {
+        struct pw_pool_slot *slot = &device->slots[i];
+        if (slot->busy)
+            continue;
+        int rank = fits(slot, foreign, kernel) ? 3 : !pw_link_running(&slot->link) ? 2 : 1;
+        if (!best || rank > best_rank || (rank == 3 && best_rank == 3 && slot->used > best->used)) {
+            best = slot;
+            best_rank = rank;
+        }
+    }
+    return best;
+}
+
+pw_status pw_pool_acquire(struct pw_device *device, bool foreign, struct pw_hash128 kernel, struct pw_pool_slot **out,
+                          struct pw_error *err)
+{
+    if (device->reference)
+        return pw_error_set(err, PW_ERR_TARGET, "the target 'reference' executes no kernels");
+    struct pw_pool_slot *slot;
+    pthread_mutex_lock(&device->mutex);
+    while (!(slot = pick(device, foreign, kernel)))
+        pthread_cond_wait(&device->idle, &device->mutex);
+    slot->busy = true;
+    pthread_mutex_unlock(&device->mutex);
+    if (!fits(slot, foreign, kernel)) {
+        slot->foreign = foreign;
+        slot->kernel = kernel;
+        pw_status status = open_worker(device, slot, false, err);
+        if (status != PW_OK) {
+            pw_pool_release(device, slot);
+            return status;
+        }
+    }
+    *out = slot;
+    return PW_OK;
+}
+
+void pw_pool_release(struct pw_device *device, struct pw_pool_slot *slot)
+{
+    pthread_mutex_lock(&device->mutex);
+    slot->busy = false;
+    slot->used = ++device->tick;
+    pthread_cond_signal(&device->idle);
+    pthread_mutex_unlock(&device->mutex);
+}
+
+/* ---- the device ---- */
+
+pw_status pw_device_open(const char *spec, const struct pw_device_options *options, struct pw_device **out,
+                         struct pw_error *err)
+{
+    static const struct pw_device_options defaults;
+    pw_status status = PW_OK;
+    if (!options)
+        options = &defaults;
+    struct pw_device *device = pw_calloc(1, sizeof *device);
+    if (!device)
+        return pw_error_memory(err, sizeof *device);
+    pthread_mutex_init(&device->mutex, NULL);
+    pthread_cond_init(&device->idle, NULL);
+    device->start_deadline_ns = options->start_deadline_ns > 0 ? options->start_deadline_ns : START_DEADLINE_NS;
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    int workers = options->workers > 0          ? options->workers
+                  : cores > WORKERS_DEFAULT_MAX ? WORKERS_DEFAULT_MAX
+                                                : (int)cores;
+    device->slot_count = workers < 1 ? 1 : workers > PW_POOL_MAX ? PW_POOL_MAX : workers;
+
+    status = parse_spec(device, spec, err);
+    if (status == PW_OK && !device->reference) {
+        status = choose_cache_dir(device, options->cache_dir, err);
+        if (status == PW_OK)
+            status = open_worker(device, &device->slots[0], true, err);
+    }
+    if (status == PW_OK) {
+        *out = device;
+        device = NULL; /* now the caller's */
+    }
+    pw_device_close(device);
+    return status;
+}
+
+/* Lets the workers store what they compiled, all at once, for a short while. */
+static void tidy(struct pw_device *device)
+{
+    bool asked[PW_POOL_MAX] = {false};
+    int64_t end = pw_clock_ns() + TIDY_NS;
+    for (int i = 0; i < device->slot_count; i++) {
+        struct pw_pool_slot *slot = &device->slots[i];
+        asked[i] = pw_link_running(&slot->link) && !slot->foreign && device->cache_dir &&
+                   pw_link_send(&slot->link, PW_MSG_TIDY, NULL, 0, NULL) == PW_OK;
+    }
+    for (int i = 0; i < device->slot_count; i++) {
+        struct pw_wire wire;
+        pw_message_type type;
+        int64_t left = end - pw_clock_ns();
+        if (asked[i])
+            pw_link_wait(&device->slots[i].link, PW_MSG_REPLY, left > 0 ? left : 1, NULL, "tidy", &type, &wire, NULL,
+                         NULL);
+    }
+}
+
+void pw_device_close(struct pw_device *device)
+{
+    if (!device)
+        return;
+    tidy(device);
+    for (int i = 0; i < device->slot_count; i++)
+        pw_link_end(&device->slots[i].link);
+    pthread_cond_destroy(&device->idle);
+    pthread_mutex_destroy(&device->mutex);
+    pw_free(device->spec);
+    pw_free(device->open_spec);
+    pw_free(device->plugin);
+    pw_free(device->cache_dir);
+    pw_free(device);
+}
+
+const char *pw_device_spec(const struct pw_device *device)
+{
+    return device->spec;
+}
+
+bool pw_device_is_reference(const struct pw_device *device)
+{
+    return device->reference;
+}
+
+const struct pw_target_info *pw_device_info(const struct pw_device *device)
+{
+    return &device->info;
+}
+
+const struct pw_device_facts *pw_device_facts(const struct pw_device *device)
+{
+    return &device->facts;
+}
+
+int pw_device_workers(const struct pw_device *device)
+{
+    return device->slot_count;
+}
+
+const char *pw_device_library(const struct pw_device *device)
+{
+    return device->library[0] ? device->library : NULL;
+}
+
+pw_status pw_device_list(struct pw_buf *out, struct pw_error *err)
+{
+    struct pw_link link = {0};
+    struct pw_link_options options = {.mode = "target", .throwaway = true};
+    struct pw_wire wire;
+    pw_message_type type;
+    pw_status status = pw_link_start(&link, &options, err);
+    if (status == PW_OK)
+        status = pw_link_send(&link, PW_MSG_LIST, NULL, 0, err);
+    if (status == PW_OK)
+        status = pw_link_wait(&link, PW_MSG_REPLY, START_DEADLINE_NS, NULL, "listing devices", &type, &wire, NULL, err);
+    if (status == PW_OK) {
+        const char *message, *log;
+        status = pw_wire_read_head(&wire, &message, &log);
+        const char *text = pw_wire_read_text(&wire);
+        if (wire.bad)
+            status = pw_link_refuse(&link, "listing devices", err);
+        else if (status != PW_OK)
+            pw_error_set(err, status, "listing devices: %s", message);
+        else
+            pw_buf_puts(out, text);
+    }
+    pw_link_end(&link);
+    return status;
+}

@@ -1,0 +1,364 @@
+/* The pool of workers on an OpenCL device: honest kernels, and everything a bad one can do. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "device_plans.h"
+#include "target/remove.h"
+
+#define N 100
+
+static struct pw_device *device; /* NULL: there is none */
+static char cache_dir[] = "/tmp/portwright-test-XXXXXX";
+
+static const char source[] =
+    "__kernel void add_one(__global const float *x, __global float *y, int n)\n"
+    "{ int i = get_global_id(0); if (i < n) y[i] = x[i] + 1.0f; }\n"
+    "__kernel void nothing(__global const float *x, __global float *y, int n) { }\n"
+    "__kernel void one_past(__global const float *x, __global float *y, int n) { y[n] = 3.0f; }\n"
+    "__kernel void one_before(__global const float *x, __global float *y, int n) { y[-1] = 3.0f; }\n"
+    "__kernel void far_past(__global const float *x, __global float *y, int n) { y[n + 2000] = 3.0f; }\n"
+    "__kernel void wild(__global const float *x, __global float *y, int n)\n"
+    "{ *(__global float *)((size_t)y + ((size_t)1 << 45)) = 1.0f; }\n"
+    "__kernel void to_input(__global float *x, __global float *y, int n) { x[0] = 5.0f; }\n"
+    "__kernel void forever(__global const volatile float *x, __global volatile float *y, int n)\n"
+    "{ while (x[0] > -1.0f) y[0] = y[0] + 1.0f; }\n";
+
+static void need_device(void)
+{
+    if (!device)
+        skip();
+}
+
+static pw_status run(struct small_exec *x, const char *entry, float *in, float *out)
+{
+    for (int i = 0; i < N; i++) {
+        in[i] = (float)i;
+        out[i] = -7.0f;
+    }
+    small_exec_make(x, source, entry, N, in, out, N);
+    return pw_device_execute(device, &x->request, &x->reply, &x->err);
+}
+
+static void check_honest(void)
+{
+    struct small_exec x;
+    float in[N], out[N];
+    pw_status status = run(&x, "add_one", in, out);
+    if (status != PW_OK)
+        print_error("%s\n%s\n", x.err.message, pw_buf_text(&x.reply.log));
+    assert_int_equal(status, PW_OK);
+    assert_false(x.reply.overrun);
+    assert_false(x.reply.input_changed);
+    for (int i = 0; i < N; i++)
+        assert_true(out[i] == (float)i + 1.0f);
+    pw_exec_reply_clear(&x.reply);
+}
+
+static void test_describes(void **state)
+{
+    (void)state;
+    need_device();
+    const struct pw_target_info *info = pw_device_info(device);
+    assert_true(strlen(info->name) > 0 && strlen(info->driver) > 0 && strlen(info->runtime) > 0);
+    assert_string_equal(info->languages[0], "opencl");
+    assert_true(info->compute_units >= 1 && info->max_work_group >= 1);
+    assert_true(info->accuracy.exp == 3.0 && info->accuracy.tanh == 5.0 && info->accuracy.pow == 16.0 &&
+                info->accuracy.divide == 2.5 && info->accuracy.add == 0.0);
+    assert_string_equal(pw_device_facts(device)->languages[0], "opencl");
+    assert_null(pw_device_facts(device)->languages[1]);
+}
+
+static void test_executes(void **state)
+{
+    (void)state;
+    need_device();
+    check_honest();
+}
+
+static void test_bad_specs(void **state)
+{
+    (void)state;
+    struct pw_device *d = NULL;
+    struct pw_error err = {0};
+    assert_int_equal(pw_device_open("cuda", NULL, &d, &err), PW_ERR_TARGET);
+    assert_non_null(strstr(err.message, "'cuda'"));
+    pw_error_clear(&err);
+    assert_int_equal(pw_device_open("plugin:/nonexistent/x.so", NULL, &d, &err), PW_ERR_TARGET);
+    assert_non_null(strstr(err.message, "/nonexistent/x.so"));
+    need_device();
+    pw_error_clear(&err);
+    assert_int_equal(pw_device_open("opencl:no such platform", NULL, &d, &err), PW_ERR_TARGET);
+    assert_non_null(strstr(err.message, "no such platform"));
+    assert_non_null(strstr(err.message, "opencl:0:0"));
+    assert_null(d);
+}
+
+static void test_reference_has_no_workers(void **state)
+{
+    (void)state;
+    struct pw_device *d = NULL;
+    struct small_exec x;
+    float in[N] = {0}, out[N] = {0};
+    assert_int_equal(pw_device_open("reference", NULL, &d, NULL), PW_OK);
+    assert_true(pw_device_is_reference(d));
+    small_exec_make(&x, source, "add_one", N, in, out, N);
+    assert_int_equal(pw_device_execute(d, &x.request, &x.reply, &x.err), PW_ERR_TARGET);
+    pw_exec_reply_clear(&x.reply);
+    pw_device_close(d);
+}
+
+static void test_poison_shows(void **state)
+{
+    struct small_exec x;
+    float in[N], out[N];
+    uint32_t first[N];
+    (void)state;
+    need_device();
+    assert_int_equal(run(&x, "nothing", in, out), PW_OK);
+    for (int i = 0; i < N; i++)
+        assert_true(isnan(out[i]));
+    memcpy(first, out, sizeof first);
+    pw_exec_reply_clear(&x.reply);
+    small_exec_make(&x, source, "nothing", N, in, out, N);
+    x.request.seed = 2;
+    assert_int_equal(pw_device_execute(device, &x.request, &x.reply, &x.err), PW_OK);
+    assert_memory_not_equal(first, out, sizeof first);
+    pw_exec_reply_clear(&x.reply);
+}
+
+static void test_overruns(void **state)
+{
+    struct small_exec x;
+    float in[N], out[N];
+    (void)state;
+    need_device();
+    assert_int_equal(run(&x, "one_past", in, out), PW_OK);
+    assert_true(x.reply.overrun);
+    assert_string_equal(x.reply.where, "output 0, 0 bytes past its end");
+    pw_exec_reply_clear(&x.reply);
+    assert_int_equal(run(&x, "one_before", in, out), PW_OK);
+    assert_true(x.reply.overrun);
+    assert_string_equal(x.reply.where, "output 0, 4 bytes before its beginning");
+    pw_exec_reply_clear(&x.reply);
+}
+
+static void expect_crash(const char *entry, const char *words)
+{
+    struct small_exec x;
+    float in[N], out[N];
+    assert_int_equal(run(&x, entry, in, out), PW_ERR_CRASH);
+    assert_non_null(strstr(x.err.message, "SIGSEGV"));
+    if (!strstr(pw_buf_text(&x.reply.log), words))
+        fail_msg("'%s' is not in '%s'", words, pw_buf_text(&x.reply.log));
+    pw_exec_reply_clear(&x.reply);
+    check_honest();
+}
+
+static void test_crashes(void **state)
+{
+    (void)state;
+    need_device();
+    if (!pw_device_info(device)->shares_host_memory)
+        skip();
+    expect_crash("far_past", "8000 bytes past the end of output 0");
+    expect_crash("wild", "in no buffer");
+    expect_crash("to_input", "byte 0 of the read-only input 0");
+}
+
+static void test_exact_end(void **state)
+{
+    struct small_exec x;
+    float in[N], out[N];
+    (void)state;
+    need_device();
+    if (!pw_device_info(device)->shares_host_memory)
+        skip();
+    small_exec_make(&x, source, "one_past", N, in, out, N);
+    x.request.exact_end = true;
+    assert_int_equal(pw_device_execute(device, &x.request, &x.reply, &x.err), PW_ERR_CRASH);
+    assert_non_null(strstr(pw_buf_text(&x.reply.log), "0 bytes past the end of output 0 (400 bytes)"));
+    pw_exec_reply_clear(&x.reply);
+}
+
+static void test_timeout(void **state)
+{
+    struct small_exec x;
+    float in[N] = {0}, out[N];
+    (void)state;
+    need_device();
+    small_exec_make(&x, source, "forever", 1, in, out, N);
+    x.request.deadline_ns = 1500000000;
+    assert_int_equal(pw_device_execute(device, &x.request, &x.reply, &x.err), PW_ERR_TIMEOUT);
+    pw_exec_reply_clear(&x.reply);
+    check_honest();
+}
+
+static void test_cancel(void **state)
+{
+    struct small_exec x;
+    float in[N] = {0}, out[N];
+    volatile bool cancel = true;
+    (void)state;
+    need_device();
+    small_exec_make(&x, source, "forever", 1, in, out, N);
+    x.request.cancel = &cancel;
+    assert_int_equal(pw_device_execute(device, &x.request, &x.reply, &x.err), PW_ERR_CANCELLED);
+    pw_exec_reply_clear(&x.reply);
+    check_honest();
+}
+
+static void test_build_log(void **state)
+{
+    struct small_exec x;
+    float in[N] = {0}, out[N];
+    (void)state;
+    need_device();
+    small_exec_make(&x, "__kernel void broken(int n) { undeclared_name = n; }\n", "broken", N, in, out, N);
+    assert_int_equal(pw_device_execute(device, &x.request, &x.reply, &x.err), PW_ERR_TARGET);
+    assert_non_null(strstr(pw_buf_text(&x.reply.log), "undeclared_name"));
+    pw_exec_reply_clear(&x.reply);
+    struct pw_buf log = {0};
+    assert_int_equal(pw_device_build(device, &x.plan.plan, &log, NULL), PW_ERR_TARGET);
+    assert_non_null(strstr(pw_buf_text(&log), "undeclared_name"));
+    pw_buf_clear(&log);
+}
+
+static void test_bad_launches(void **state)
+{
+    struct small_exec x;
+    float in[N] = {0}, out[N];
+    (void)state;
+    need_device();
+    small_exec_make(&x, source, "add_one", N, in, out, N);
+    x.plan.launch.local[0] = 7;
+    assert_int_equal(pw_device_execute(device, &x.request, &x.reply, &x.err), PW_ERR_USAGE);
+    assert_non_null(strstr(x.err.message, "does not divide"));
+    small_exec_make(&x, source, "no_such_entry", N, in, out, N);
+    assert_int_equal(pw_device_execute(device, &x.request, &x.reply, &x.err), PW_ERR_TARGET);
+    assert_non_null(strstr(x.err.message, "CL_INVALID_KERNEL_NAME (-46)"));
+    pw_exec_reply_clear(&x.reply);
+    small_exec_make(&x, source, "add_one", N, in, out, N);
+    x.plan.launch.arg_count = 2;
+    assert_int_equal(pw_device_execute(device, &x.request, &x.reply, &x.err), PW_ERR_TARGET);
+    assert_non_null(strstr(x.err.message, "takes 3 arguments, its description gives 2"));
+    pw_exec_reply_clear(&x.reply);
+}
+
+static void test_empty(void **state)
+{
+    struct small_exec x;
+    float nothing[1] = {0};
+    (void)state;
+    need_device();
+    small_exec_make(&x, source, "add_one", 0, nothing, nothing, 0);
+    assert_int_equal(pw_device_execute(device, &x.request, &x.reply, &x.err), PW_OK);
+    pw_exec_reply_clear(&x.reply);
+    /* Also when the launch is made: the buffers exist. */
+    small_exec_make(&x, source, "add_one", 1, nothing, nothing, 0);
+    assert_int_equal(pw_device_execute(device, &x.request, &x.reply, &x.err), PW_OK);
+    assert_false(x.reply.overrun);
+    pw_exec_reply_clear(&x.reply);
+}
+
+static void test_repeats(void **state)
+{
+    struct small_exec x;
+    float in[N], out[N];
+    int64_t samples[20] = {0};
+    (void)state;
+    need_device();
+    small_exec_make(&x, source, "add_one", N, in, out, N);
+    x.request.repeats = 20;
+    x.request.samples_ns = samples;
+    assert_int_equal(pw_device_execute(device, &x.request, &x.reply, &x.err), PW_OK);
+    assert_int_equal(x.reply.sample_count, 20);
+    for (int i = 0; i < 20; i++)
+        assert_true(samples[i] > 0 && samples[i] <= x.reply.times.parent_ns);
+    assert_true(x.reply.times.wall_ns > 0 && x.reply.times.wall_ns <= x.reply.times.parent_ns);
+    pw_exec_reply_clear(&x.reply);
+    x.request.min_time_ns = 1;
+    assert_int_equal(pw_device_execute(device, &x.request, &x.reply, &x.err), PW_OK);
+    assert_int_equal(x.reply.sample_count, 1);
+    pw_exec_reply_clear(&x.reply);
+}
+
+static int count_fds(void)
+{
+    int count = 0;
+    DIR *dir = opendir("/proc/self/fd");
+    while (dir && readdir(dir))
+        count++;
+    if (dir)
+        closedir(dir);
+    return count;
+}
+
+static void test_many_crashes(void **state)
+{
+    struct small_exec x;
+    float in[N], out[N];
+    (void)state;
+    need_device();
+    check_honest();
+    int before = count_fds();
+    for (int i = 0; i < 100; i++) {
+        assert_int_equal(run(&x, "wild", in, out), PW_ERR_CRASH);
+        pw_exec_reply_clear(&x.reply);
+    }
+    check_honest();
+    assert_in_range(count_fds(), before - 5, before + 5);
+    /* The workers that are left run: no child waits to be reaped. */
+    siginfo_t info = {0};
+    assert_int_equal(waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT), 0);
+    assert_int_equal(info.si_pid, 0);
+}
+
+static int group_setup(void **state)
+{
+    struct pw_error err = {0};
+    struct pw_device_options options = {.workers = 1, .cache_dir = cache_dir};
+    (void)state;
+    if (!mkdtemp(cache_dir))
+        return -1;
+    if (pw_device_open("opencl", &options, &device, &err) == PW_OK)
+        return 0;
+    print_message("no OpenCL device: %s\n", err.message);
+    return getenv("CI") ? -1 : 0;
+}
+
+static int group_teardown(void **state)
+{
+    (void)state;
+    pw_device_close(device);
+    pw_remove_tree(cache_dir);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1 && strcmp(argv[1], "--worker") == 0)
+        return pw_worker_main(argc, argv);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_describes),    cmocka_unit_test(test_executes),
+        cmocka_unit_test(test_bad_specs),    cmocka_unit_test(test_reference_has_no_workers),
+        cmocka_unit_test(test_poison_shows), cmocka_unit_test(test_overruns),
+        cmocka_unit_test(test_crashes),      cmocka_unit_test(test_exact_end),
+        cmocka_unit_test(test_timeout),      cmocka_unit_test(test_cancel),
+        cmocka_unit_test(test_build_log),    cmocka_unit_test(test_bad_launches),
+        cmocka_unit_test(test_empty),        cmocka_unit_test(test_repeats),
+        cmocka_unit_test(test_many_crashes),
+    };
+    return cmocka_run_group_tests(tests, group_setup, group_teardown);
+}
