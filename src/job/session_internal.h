@@ -12,7 +12,7 @@ struct pw_job {
     struct pw_job *next;
     int number;
     bool timing;
-    const char *case_id;  /* owned, or NULL */
+    char *case_id;        /* owned, or NULL */
     size_t *signatures;   /* shown indices, owned; NULL: all */
     size_t count;
 };
@@ -54,6 +54,7 @@ struct pw_session {
     struct pw_impl_list *impls;         /* by shown signature; set before COVERAGE is sent */
 };
 
+void pw_job_free(struct pw_job *job);
 void *pw_session_worker(void *user); /* thread mains */
 void *pw_session_writer(void *user);
 /* A message for the person, from any thread. */
