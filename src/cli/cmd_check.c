@@ -30,12 +30,12 @@ struct check {
     struct pw_session *session;
     struct pw_arena arena;
     const struct pw_signature_result **rows;
-    struct pw_event **kept;         /* events whose content the rows point to */
+    struct pw_event **kept; /* events whose content the rows point to */
     size_t kept_count, kept_cap;
     struct pw_report_failure *failures;
     size_t failure_count, failure_cap;
     struct pw_verify_totals totals;
-    struct pw_error error;          /* of the device or the job */
+    struct pw_error error; /* of the device or the job */
     bool finished, progress;
 };
 
@@ -257,8 +257,8 @@ static int check_one(struct pw_options *options, const char *target, int set, co
     }
     status = pw_session_open(&session, &check.session, &err);
     if (status == PW_OK) {
-        check.rows = pw_arena_alloc(&check.arena, pw_session_inventory(check.session)->signature_count + 1,
-                                    sizeof *check.rows);
+        check.rows =
+            pw_arena_alloc(&check.arena, pw_session_inventory(check.session)->signature_count + 1, sizeof *check.rows);
         if (!check.rows)
             status = pw_error_memory(&err, sizeof *check.rows);
     }

@@ -67,8 +67,9 @@ void pw_report_check_outcome(const struct pw_report_check *report, struct pw_buf
     for (size_t i = 0; i < report->inventory->signature_count; i++)
         host += report->rows[i] && report->rows[i]->implementations &&
                 report->rows[i]->implementations->coverage == PW_COVERAGE_HOST;
-    pw_buf_printf(out, "%zu signatures: %zu held, %zu failed, %zu mistrusted, %zu unproven (%zu stay on the host); %zu cases",
-                  t->signatures, t->held, t->failed, t->mistrusted, t->unproven, host, t->cases);
+    pw_buf_printf(
+        out, "%zu signatures: %zu held, %zu failed, %zu mistrusted, %zu unproven (%zu stay on the host); %zu cases",
+        t->signatures, t->held, t->failed, t->mistrusted, t->unproven, host, t->cases);
     if (!t->held)
         pw_buf_puts(out, ". Nothing was proven, so this is no pass");
     else if (t->gate_failed)
@@ -222,8 +223,9 @@ void pw_report_check_md(const struct pw_report_check *report, struct pw_buf *out
     pw_report_check_outcome(report, out);
     pw_buf_puts(out, ".\n\nTarget: ");
     pw_report_md_cell(out, report->device);
-    pw_buf_puts(out, "\n\n| operator | nodes | shapes | coverage | implementation | error | tolerance | verdict | time | "
-                     "reference | ratio |\n|---|---:|---|---|---|---:|---:|---|---:|---:|---:|\n");
+    pw_buf_puts(out,
+                "\n\n| operator | nodes | shapes | coverage | implementation | error | tolerance | verdict | time | "
+                "reference | ratio |\n|---|---:|---|---|---|---:|---:|---|---:|---:|---:|\n");
     for (size_t i = 0; i < report->inventory->signature_count; i++) {
         const struct pw_signature *signature = &report->inventory->signatures[i];
         struct cells c;
@@ -232,9 +234,9 @@ void pw_report_check_md(const struct pw_report_check *report, struct pw_buf *out
             continue;
         fill_cells(signature, report->rows[i], &c);
         {
-            const char *const texts[] = {signature->op_label, c.nodes,     signature->shapes, c.coverage,
-                                         c.implementation,    c.error,     c.tolerance,       c.verdict,
-                                         c.time,              c.reference, c.ratio};
+            const char *const texts[] = {
+                signature->op_label, c.nodes, signature->shapes, c.coverage, c.implementation, c.error, c.tolerance,
+                c.verdict,           c.time,  c.reference,       c.ratio};
 
             for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) {
                 pw_buf_puts(out, "| ");
@@ -293,8 +295,9 @@ static void csv_number(struct pw_buf *out, double value, const char *format, boo
 
 void pw_report_check_csv(const struct pw_report_check *report, struct pw_buf *out)
 {
-    pw_buf_puts(out, "signature,operator,nodes,shapes,coverage,implementation,standing,gate,cases,held,failed,no_evidence,"
-                     "worst_error,tolerance,target_ns,reference_ns,reference,reason\r\n");
+    pw_buf_puts(out,
+                "signature,operator,nodes,shapes,coverage,implementation,standing,gate,cases,held,failed,no_evidence,"
+                "worst_error,tolerance,target_ns,reference_ns,reference,reason\r\n");
     for (size_t i = 0; i < report->inventory->signature_count; i++) {
         const struct pw_signature *signature = &report->inventory->signatures[i];
         const struct pw_signature_result *row = report->rows[i];
