@@ -23,7 +23,7 @@ struct norm {
 
 /* ---- means ---- */
 
-/* Axes of a reduction; 0 when not known. */
+/* Axes of a reduction; 0 when not known. Of an unknown rank (-1) only the last axis, -1, is taken. */
 static int reduced_axes(const struct pw_match *m, const struct pw_node *node, int rank, int *axes)
 {
     const struct pw_attr *attr = pw_node_attr(node, "axes");
@@ -41,8 +41,8 @@ static int reduced_axes(const struct pw_match *m, const struct pw_node *node, in
             axis = attr->ints[i];
         else if (!pw_dims_value(pw_inference_dims(m->inf), input->content[i], &axis))
             return 0;
-        axis += axis < 0 ? rank : 0;
-        if (axis < 0 || axis >= rank)
+        axis += axis < 0 && rank >= 0 ? rank : 0;
+        if (rank >= 0 ? axis < 0 || axis >= rank : axis != -1)
             return 0;
         axes[made++] = (int)axis;
     }
@@ -187,7 +187,7 @@ static bool is_scale(const struct norm *n, pw_value_id id)
     if (!is_fixed(n->m, id))
         return false;
     info = pw_match_info(n->m, id);
-    if (info->rank < 0 || n->axis < 0 || n->length == 1)
+    if (info->rank < 0 || n->rank < 0 || n->axis < 0 || n->length == 1)
         return true;
     at = n->axis - (n->rank - info->rank);
     if (info->constant != NULL && info->constant->count == 1)
@@ -316,15 +316,15 @@ static bool check_axes(struct norm *n, const struct pw_node *node)
     n->rank = info->rank;
     n->axis = -1;
     n->length = PW_DIM_UNKNOWN;
-    if (info->rank < 1)
+    if (info->rank == 0)
         return false;
     count = reduced_axes(n->m, node, info->rank, axes);
     if (count == 1) {
         n->axis = axes[0];
-        n->length = info->dims[axes[0]];
+        n->length = info->rank > 0 ? info->dims[axes[0]] : PW_DIM_UNKNOWN;
         return true;
     }
-    return count > 1 && info->rank - count <= 1;
+    return count > 1 && info->rank > 0 && info->rank - count <= 1;
 }
 
 static pw_status report(struct norm *n, struct pw_error *err)
@@ -332,7 +332,9 @@ static pw_status report(struct norm *n, struct pw_error *err)
     char details[64] = "";
     int64_t length;
 
-    if (n->axis >= 0 && n->axis != n->rank - 1)
+    if (n->rank < 0)
+        snprintf(details, sizeof details, "%s", "");
+    else if (n->axis >= 0 && n->axis != n->rank - 1)
         snprintf(details, sizeof details, "over axis %d", n->axis);
     else if (n->axis < 0)
         snprintf(details, sizeof details, "over several axes");

@@ -26,6 +26,12 @@ static void put_number(struct numbering *n, pw_value_id id)
     pw_buf_printf(n->out, " %" PRIu32, n->numbers[id]);
 }
 
+static bool is_constant(const struct pw_node *node)
+{
+    return strcmp(node->op_type, "Constant") == 0 && node->domain[0] == '\0' && node->output_count == 1 &&
+           node->outputs[0] != PW_NO_VALUE;
+}
+
 /* The text of a whole graph: inputs, each node's signature with its wiring, outputs. */
 static pw_status graph_text(const struct pw_inference *inf, const struct pw_graph *graph, struct pw_buf *out,
                             struct pw_error *err)
@@ -41,7 +47,10 @@ static pw_status graph_text(const struct pw_inference *inf, const struct pw_grap
         const struct pw_node *node = &graph->nodes[i];
 
         pw_buf_putc(out, '\n');
-        status = pw_signature_text(inf, node, out, err);
+        if (is_constant(node)) /* its users say what of the value matters; weights do not */
+            pw_signature_type(pw_inference_dims(inf), pw_inference_at(inf, graph, node->outputs[0]), out);
+        else
+            status = pw_signature_text(inf, node, out, err);
         for (size_t k = 0; k < node->input_count; k++)
             put_number(&n, node->inputs[k]);
         for (size_t k = 0; k < node->output_count; k++)
