@@ -145,6 +145,7 @@ static pw_status collect_assumptions(struct pw_inventory *inventory, struct pw_e
         for (int d = 0; d < info->rank; d++)
             pw_dims_symbols(dims, info->dims[d], assume, &a);
     }
+    inventory->input_symbol_count = inventory->assumed_count;
     for (size_t i = 0; i < inventory->signature_count; i++) {
         pw_dims_symbols(dims, inventory->signatures[i].flops, assume, &a);
         pw_dims_symbols(dims, inventory->signatures[i].bytes, assume, &a);

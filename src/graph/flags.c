@@ -239,12 +239,12 @@ static bool depends_on_data(const struct pw_call *call)
 
     for (int i = 0; i < call->input_count; i++)
         inputs_known = inputs_known && (call->in[i] == NULL || call->in[i]->rank >= 0);
-    for (int i = 0; i < call->output_count && !search.found; i++) {
+    for (int i = 0; i < call->output_count && inputs_known && !search.found; i++) {
         const struct pw_info *info = &call->out[i];
 
         if (!call->wanted[i])
             continue;
-        if (info->rank < 0 && info->kind == PW_VALUE_TENSOR && inputs_known)
+        if (info->rank < 0 && info->kind == PW_VALUE_TENSOR)
             return true;
         for (int d = 0; d < info->rank; d++)
             pw_dims_symbols(call->dims, info->dims[d], look_at_output, &search);

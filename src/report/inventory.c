@@ -88,6 +88,8 @@ static void put_si(char *dst, size_t size, double value)
         snprintf(dst, size, "?");
     else
         pw_text_si(dst, size, value, "");
+    for (size_t used = strlen(dst); used > 0 && dst[used - 1] == ' '; used--) /* there is no unit after the blank */
+        dst[used - 1] = '\0';
 }
 
 static void fill_cells(const struct pw_signature *s, struct cells *c)
