@@ -91,7 +91,7 @@ static void test_report(void **state)
                                    .targets = targets,
                                    .target_count = 2};
     struct pw_buf text = {0}, json = {0};
-    char why[256] = "";
+    char why[2048] = "";
     (void)state;
     pw_report_env_text(&report, &text);
     assert_null(strchr(pw_buf_text(&text), '\x1b'));
