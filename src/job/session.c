@@ -241,10 +241,9 @@ pw_status pw_session_open(const struct pw_session_options *options, struct pw_se
     return status;
 }
 
-void pw_job_free(struct pw_job *job)
+static void free_job(struct pw_job *job)
 {
     pw_free(job->signatures);
-    pw_free(job->case_id);
     pw_free(job);
 }
 
@@ -264,7 +263,7 @@ void pw_session_close(struct pw_session *session)
         pthread_join(session->writer, NULL);
     for (struct pw_job *job = session->first_job, *next; job; job = next) {
         next = job->next;
-        pw_job_free(job);
+        free_job(job);
     }
     pw_device_close(session->device);
     pw_kernels_destroy(session->kernels);
@@ -337,22 +336,6 @@ struct pw_event *pw_session_next(struct pw_session *session)
     return pw_queue_take(&session->events);
 }
 
-static void submit(struct pw_session *session, struct pw_job *job, int *number)
-{
-    pthread_mutex_lock(&session->lock);
-    job->number = session->next_job++;
-    if (session->last_job)
-        session->last_job->next = job;
-    else
-        session->first_job = job;
-    session->last_job = job;
-    session->cancel = false;
-    if (number)
-        *number = job->number;
-    pthread_cond_broadcast(&session->submitted);
-    pthread_mutex_unlock(&session->lock);
-}
-
 pw_status pw_session_verify(struct pw_session *session, const size_t *signatures, size_t count, bool timing,
                             int *number, struct pw_error *err)
 {
@@ -370,19 +353,18 @@ pw_status pw_session_verify(struct pw_session *session, const size_t *signatures
         memcpy(job->signatures, signatures, count * sizeof *signatures);
     job->count = count;
     job->timing = timing;
-    submit(session, job, number);
-    return PW_OK;
-}
-
-pw_status pw_session_verify_case(struct pw_session *session, const char *case_id, struct pw_error *err)
-{
-    struct pw_job *job = pw_calloc(1, sizeof *job);
-
-    if (!job || !(job->case_id = pw_strdup(case_id))) {
-        pw_free(job);
-        return pw_error_memory(err, sizeof *job);
-    }
-    submit(session, job, NULL);
+    pthread_mutex_lock(&session->lock);
+    job->number = session->next_job++;
+    if (session->last_job)
+        session->last_job->next = job;
+    else
+        session->first_job = job;
+    session->last_job = job;
+    session->cancel = false;
+    if (number)
+        *number = job->number;
+    pthread_cond_broadcast(&session->submitted);
+    pthread_mutex_unlock(&session->lock);
     return PW_OK;
 }
 
@@ -392,7 +374,7 @@ void pw_session_cancel(struct pw_session *session)
     session->cancel = true;
     for (struct pw_job *job = session->first_job, *next; job; job = next) {
         next = job->next;
-        pw_job_free(job);
+        free_job(job);
     }
     session->first_job = session->last_job = NULL;
     pthread_mutex_unlock(&session->lock);

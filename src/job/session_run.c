@@ -232,8 +232,7 @@ static void run_job(struct pw_session *session, const struct pw_job *job)
     if (!finished)
         return;
     status = concrete_selection(session, job, &selection, &request.signature_count, &err);
-    request.signatures = job->case_id ? NULL : selection;
-    request.case_id = job->case_id;
+    request.signatures = selection;
     if (status == PW_OK)
         status = pw_verify_run(&request, &finished->totals, &err);
     if (status == PW_OK && pw_model_damaged(session->model))
@@ -338,7 +337,8 @@ void *pw_session_worker(void *user)
             run_job(session, job);
         else
             refuse_job(session, job);
-        pw_job_free(job);
+        pw_free(job->signatures);
+        pw_free(job);
     }
     return NULL;
 }
