@@ -213,27 +213,14 @@ static pw_status of_shape_infer(struct pw_call *call, struct pw_error *err)
 static pw_status of_shape_bind(const struct pw_call *call, struct pw_bindings *b, struct pw_error *err)
 {
     const struct pw_tensor *value = pw_call_tensor(call, "value");
-    pw_dtype dtype = value != NULL ? value->dtype : PW_DTYPE_FLOAT32;
-    size_t bytes = pw_dtype_bytes(dtype);
-    int64_t count = 1, words[2] = {0, 0};
     uint64_t bits = 0;
     pw_status status;
 
-    if (value != NULL && bytes <= sizeof bits)
-        memcpy(&bits, value->data, bytes);
-    words[0] = (int32_t)(uint32_t)bits;
-    words[1] = (int32_t)(uint32_t)(bits >> 32);
-    for (int d = 0; d < call->out[0].rank; d++) {
-        if (call->out[0].dims[d] < 0 || __builtin_mul_overflow(count, call->out[0].dims[d], &count))
-            return pw_call_error(call, err, "the output's size is not known");
-    }
-    status = pw_bind_int(b, "count", count, err);
+    if (value != NULL && pw_dtype_bytes(value->dtype) <= sizeof bits)
+        memcpy(&bits, value->data, pw_dtype_bytes(value->dtype));
+    status = pw_bind_int(b, "low", (int32_t)(uint32_t)bits, err);
     if (status == PW_OK)
-        status = pw_bind_int(b, "low", words[0], err);
-    if (status == PW_OK)
-        status = pw_bind_int(b, "high", words[1], err);
-    if (status == PW_OK)
-        status = pw_bind_word(b, "bits", bytes == 1 ? "8" : bytes == 2 ? "16" : bytes == 4 ? "32" : "64", err);
+        status = pw_bind_int(b, "high", (int32_t)(uint32_t)(bits >> 32), err);
     return status;
 }
 

@@ -12,6 +12,7 @@ struct input_check {
     struct pw_dims *dims;
     struct pw_binding *bindings; /* symbols seen so far */
     size_t count, cap;
+    bool in_sequence; /* items may differ where the type has symbols */
 };
 
 static pw_status dim_error(const struct input_check *check, int axis, const char *expected, int64_t found,
@@ -62,7 +63,8 @@ static pw_status check_tensor(struct input_check *check, const struct pw_type *t
         if (type->dim_values[d] >= 0 && t->dims[d] != type->dim_values[d]) {
             snprintf(number, sizeof number, "%" PRId64, type->dim_values[d]);
             status = dim_error(check, d, number, t->dims[d], err);
-        } else if (type->dim_values[d] < 0 && type->dim_names[d] != NULL && type->dim_names[d][0] != '\0') {
+        } else if (!check->in_sequence && type->dim_values[d] < 0 && type->dim_names[d] != NULL &&
+                   type->dim_names[d][0] != '\0') {
             status = check_symbol(check, d, type->dim_names[d], t->dims[d], err);
         }
     }
@@ -81,8 +83,10 @@ static pw_status check_value(struct input_check *check, const struct pw_type *ty
     if (type->kind == PW_TYPE_TENSOR && value->kind == PW_VALUE_TENSOR)
         return check_tensor(check, type, &value->tensor, err);
     if (type->kind == PW_TYPE_SEQUENCE && value->kind == PW_VALUE_SEQUENCE) {
+        check->in_sequence = true;
         for (size_t i = 0; i < value->count && status == PW_OK; i++)
             status = check_value(check, type->element, &value->items[i], err);
+        check->in_sequence = false;
         return status;
     }
     return pw_error_set(err, PW_ERR_USAGE, "input '%s' must be a %s, found %s", check->name,
