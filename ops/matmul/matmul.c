@@ -342,6 +342,8 @@ pw_status pw_matmul_bind_accumulator(pw_dtype dtype, struct pw_bindings *b, stru
         status = pw_bind_word(b, "acc", table[i].word, err);
         if (status == PW_OK)
             status = pw_bind_int(b, "acc_bytes", table[i].bytes, err);
+        if (status == PW_OK)
+            status = pw_bind_int(b, "acc_float", pw_dtype_is_float(dtype), err);
         return status == PW_OK ? pw_bind_int(b, "a_stored", table[i].staged, err) : status;
     }
     return pw_error_set(err, PW_ERR_UNSUPPORTED, "no kernel accumulates products of %s", pw_dtype_name(dtype));
@@ -383,6 +385,10 @@ static pw_status bind_gemm(const struct pw_call *call, struct pw_bindings *b, st
         status = pw_bind_int(b, "c_row", row, err);
     if (status == PW_OK)
         status = pw_bind_int(b, "c_col", col, err);
+    if (status == PW_OK)
+        status = pw_bind_int(b, "unit_alpha", pw_call_float(call, "alpha") == 1.0f, err);
+    if (status == PW_OK)
+        status = pw_bind_int(b, "unit_beta", pw_call_float(call, "beta") == 1.0f, err);
     if (status == PW_OK)
         status = pw_bind_float(b, "alpha", pw_call_float(call, "alpha"), err);
     if (status == PW_OK)

@@ -22,25 +22,25 @@
 struct pw_graph;
 struct pw_op; /* op/op.h */
 
-typedef uint32_t pw_value_id;   /* index into graph->values */
-#define PW_NO_VALUE UINT32_MAX  /* an omitted optional input or output */
+typedef uint32_t pw_value_id;  /* index into graph->values */
+#define PW_NO_VALUE UINT32_MAX /* an omitted optional input or output */
 
 typedef enum { /* numbers of AttributeProto.AttributeType */
-    PW_ATTR_UNDEFINED = 0,
-    PW_ATTR_FLOAT = 1,
-    PW_ATTR_INT = 2,
-    PW_ATTR_STRING = 3,
-    PW_ATTR_TENSOR = 4,
-    PW_ATTR_GRAPH = 5,
-    PW_ATTR_FLOATS = 6,
-    PW_ATTR_INTS = 7,
-    PW_ATTR_STRINGS = 8,
-    PW_ATTR_TENSORS = 9,
-    PW_ATTR_GRAPHS = 10,
-    PW_ATTR_SPARSE_TENSOR = 11,
-    PW_ATTR_SPARSE_TENSORS = 12,
-    PW_ATTR_TYPE_PROTO = 13,
-    PW_ATTR_TYPE_PROTOS = 14
+               PW_ATTR_UNDEFINED = 0,
+               PW_ATTR_FLOAT = 1,
+               PW_ATTR_INT = 2,
+               PW_ATTR_STRING = 3,
+               PW_ATTR_TENSOR = 4,
+               PW_ATTR_GRAPH = 5,
+               PW_ATTR_FLOATS = 6,
+               PW_ATTR_INTS = 7,
+               PW_ATTR_STRINGS = 8,
+               PW_ATTR_TENSORS = 9,
+               PW_ATTR_GRAPHS = 10,
+               PW_ATTR_SPARSE_TENSOR = 11,
+               PW_ATTR_SPARSE_TENSORS = 12,
+               PW_ATTR_TYPE_PROTO = 13,
+               PW_ATTR_TYPE_PROTOS = 14
 } pw_attr_type;
 
 /* A declared type (ValueInfo, TypeProto). */
@@ -56,15 +56,15 @@ typedef enum {
 
 struct pw_type {
     pw_type_kind kind;
-    pw_dtype dtype;               /* tensor element, or map key */
+    pw_dtype dtype; /* tensor element, or map key */
     bool has_shape;
     int rank;
-    const char **dim_names;       /* per dim: symbol text, or NULL */
-    int64_t *dim_values;          /* per dim: number, or -1 (symbolic or unknown) */
+    const char **dim_names;        /* per dim: symbol text, or NULL */
+    int64_t *dim_values;           /* per dim: number, or -1 (symbolic or unknown) */
     const struct pw_type *element; /* sequence, optional, map value */
 };
 
-struct pw_sparse { /* SparseTensorProto, kept as given */
+struct pw_sparse {            /* SparseTensorProto, kept as given */
     struct pw_tensor values;  /* [NNZ] */
     struct pw_tensor indices; /* int64 [NNZ] flat, or [NNZ, rank] */
     int rank;
@@ -74,13 +74,13 @@ struct pw_sparse { /* SparseTensorProto, kept as given */
 struct pw_attr {
     const char *name;
     pw_attr_type type;
-    size_t count;                 /* of the plural kinds */
+    size_t count; /* of the plural kinds */
     int64_t i;
     float f;
-    struct pw_bytes s;            /* also NUL-terminated */
-    struct pw_tensor *tensor;     /* TENSOR; TENSORS: array of count */
-    struct pw_graph *graph;       /* GRAPH; */
-    struct pw_graph **graphs;     /* GRAPHS: array of count */
+    struct pw_bytes s;        /* also NUL-terminated */
+    struct pw_tensor *tensor; /* TENSOR; TENSORS: array of count */
+    struct pw_graph *graph;   /* GRAPH; */
+    struct pw_graph **graphs; /* GRAPHS: array of count */
     struct pw_sparse *sparse;
     const struct pw_type *type_proto;
     const float *floats;
@@ -89,19 +89,19 @@ struct pw_attr {
 };
 
 struct pw_node {
-    const char *name;      /* "" when the file has none */
+    const char *name; /* "" when the file has none */
     const char *op_type;
-    const char *domain;    /* "" for ai.onnx */
-    const char *overload;  /* "" */
-    const char *doc;       /* "" */
-    size_t index;          /* position in graph->nodes */
-    pw_value_id *inputs;   /* PW_NO_VALUE where omitted */
+    const char *domain;   /* "" for ai.onnx */
+    const char *overload; /* "" */
+    const char *doc;      /* "" */
+    size_t index;         /* position in graph->nodes */
+    pw_value_id *inputs;  /* PW_NO_VALUE where omitted */
     size_t input_count;
     pw_value_id *outputs;
     size_t output_count;
     struct pw_attr *attrs;
     size_t attr_count;
-    int opset;             /* version of its domain that applies here (functions may import their own) */
+    int opset;              /* version of its domain that applies here (functions may import their own) */
     const struct pw_op *op; /* NULL: unknown operator */
     struct pw_graph *graph; /* the graph it is in */
     const char *origin;     /* "Func/call3" path when inlined from a model-local function, else NULL */
@@ -109,26 +109,26 @@ struct pw_node {
 
 struct pw_graph_value {
     const char *name;
-    const struct pw_type *type;        /* declared, or NULL */
+    const struct pw_type *type;          /* declared, or NULL */
     const struct pw_tensor *initializer; /* constant content, or NULL. Constant nodes are NOT folded here */
-    const struct pw_sparse *sparse;    /* sparse initializer, or NULL */
-    struct pw_node *producer;          /* NULL: input, initializer or outer */
+    const struct pw_sparse *sparse;      /* sparse initializer, or NULL */
+    struct pw_node *producer;            /* NULL: input, initializer or outer */
     int producer_output;
-    struct pw_graph_value *outer;      /* a subgraph's captured value: the one in the enclosing graph */
-    bool is_input;                     /* of this graph */
+    struct pw_graph_value *outer; /* a subgraph's captured value: the one in the enclosing graph */
+    bool is_input;                /* of this graph */
     bool is_output;
 };
 
 struct pw_graph {
     const char *name;
     struct pw_model *model;
-    struct pw_graph *parent;   /* enclosing graph, NULL for the main one */
-    struct pw_node *owner;     /* node whose attribute this is, or NULL */
+    struct pw_graph *parent; /* enclosing graph, NULL for the main one */
+    struct pw_node *owner;   /* node whose attribute this is, or NULL */
     struct pw_graph_value *values;
     size_t value_count;
     struct pw_node *nodes;
     size_t node_count;
-    pw_value_id *inputs;       /* includes initializers that are also inputs (IR < 4): skip those with an initializer */
+    pw_value_id *inputs; /* includes initializers that are also inputs (IR < 4): skip those with an initializer */
     size_t input_count;
     pw_value_id *outputs;
     size_t output_count;
@@ -146,14 +146,14 @@ struct pw_model {
     int64_t model_version;
     struct pw_opset_import *opsets;
     size_t opset_count;
-    const char **metadata;     /* key, value, key, value… */
-    size_t metadata_count;     /* pairs */
+    const char **metadata; /* key, value, key, value… */
+    size_t metadata_count; /* pairs */
     struct pw_graph *graph;
-    struct pw_arena arena;     /* owns all of the above */
-    struct pw_mapping file;    /* and external data files */
+    struct pw_arena arena;  /* owns all of the above */
+    struct pw_mapping file; /* and external data files */
     struct pw_mapping *external;
     size_t external_count;
-    size_t node_total;         /* including subgraphs */
+    size_t node_total; /* including subgraphs */
     int64_t initializer_bytes;
 };
 

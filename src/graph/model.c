@@ -20,6 +20,8 @@ pw_status pw_model_parse(const void *bytes, size_t size, const char *name, const
     model->path = pw_arena_strndup(&model->arena, name, strlen(name));
     status = model->path ? pw_onnx_read(model, bytes, size, dir, err) : pw_error_memory(err, strlen(name));
     if (status != PW_OK) {
+        if (err && err->status != PW_OK)
+            status = err->status;
         pw_error_prefix(err, "%s", pw_text_show(show, sizeof show, name, 0));
         pw_model_destroy(model);
         return status;

@@ -4,7 +4,7 @@
 
 #include "graph/onnx_reader.h"
 
-#define MAX_ELEMENTS ((int64_t)1 << 48)
+#define MAX_BYTES ((int64_t)1 << 48)
 
 static pw_status read_dims(struct pw_onnx_reader *r, struct pw_wire wire, const struct pw_wire_slot *slot,
                            struct pw_tensor *out)
@@ -12,12 +12,13 @@ static pw_status read_dims(struct pw_onnx_reader *r, struct pw_wire wire, const 
     struct pw_wire_numbers it;
     uint64_t dim = 0;
     size_t rank = 0;
+    int64_t bytes = (int64_t)pw_dtype_bytes(out->dtype);
+    bool empty = false;
     pw_status status = pw_wire_count(wire, &pw_schema_tensor, PW_TENSOR_DIMS, slot, &rank, r->err);
     if (status != PW_OK)
         return status;
     if (rank > PW_MAX_RANK)
         return pw_error_set(r->err, PW_ERR_UNSUPPORTED, "rank %zu, but %d is the limit", rank, PW_MAX_RANK);
-    out->count = 1;
     pw_wire_numbers_init(&it, wire, &pw_schema_tensor, PW_TENSOR_DIMS, slot);
     while ((size_t)out->rank < rank && pw_wire_number(&it, &dim)) {
         int64_t n = (int64_t)dim;
@@ -25,15 +26,14 @@ static pw_status read_dims(struct pw_onnx_reader *r, struct pw_wire wire, const 
             return pw_error_set(r->err, PW_ERR_MODEL, "dim %d is %" PRId64, out->rank, n);
         out->dims[out->rank++] = n;
     }
-    /* Zero first: [0, huge] is empty, not an overflow. */
-    for (int i = 0; i < out->rank; i++)
-        if (out->dims[i] == 0)
-            out->count = 0;
-    for (int i = 0; i < out->rank && out->count > 0; i++) {
-        if (out->dims[i] > MAX_ELEMENTS / out->count)
-            return pw_error_set(r->err, PW_ERR_MODEL, "its dims multiply to more than 2^48 elements");
-        out->count *= out->dims[i];
+    /* Zero dims are left out of the limit's product, as pw_tensor_init does: every span stays representable. */
+    for (int i = 0; i < out->rank; i++) {
+        empty = empty || out->dims[i] == 0;
+        if (out->dims[i] > 0 && out->dims[i] > MAX_BYTES / bytes)
+            return pw_error_set(r->err, PW_ERR_MODEL, "its dims multiply to more than 2^48 bytes");
+        bytes *= out->dims[i] > 0 ? out->dims[i] : 1;
     }
+    out->count = empty ? 0 : bytes / (int64_t)pw_dtype_bytes(out->dtype);
     return PW_OK;
 }
 

@@ -241,9 +241,10 @@ pw_status pw_session_open(const struct pw_session_options *options, struct pw_se
     return status;
 }
 
-static void free_job(struct pw_job *job)
+void pw_job_free(struct pw_job *job)
 {
     pw_free(job->signatures);
+    pw_free(job->case_id);
     pw_free(job);
 }
 
@@ -263,7 +264,7 @@ void pw_session_close(struct pw_session *session)
         pthread_join(session->writer, NULL);
     for (struct pw_job *job = session->first_job, *next; job; job = next) {
         next = job->next;
-        free_job(job);
+        pw_job_free(job);
     }
     pw_device_close(session->device);
     pw_kernels_destroy(session->kernels);
@@ -336,6 +337,22 @@ struct pw_event *pw_session_next(struct pw_session *session)
     return pw_queue_take(&session->events);
 }
 
+static void submit(struct pw_session *session, struct pw_job *job, int *number)
+{
+    pthread_mutex_lock(&session->lock);
+    job->number = session->next_job++;
+    if (session->last_job)
+        session->last_job->next = job;
+    else
+        session->first_job = job;
+    session->last_job = job;
+    session->cancel = false;
+    if (number)
+        *number = job->number;
+    pthread_cond_broadcast(&session->submitted);
+    pthread_mutex_unlock(&session->lock);
+}
+
 pw_status pw_session_verify(struct pw_session *session, const size_t *signatures, size_t count, bool timing,
                             int *number, struct pw_error *err)
 {
@@ -353,18 +370,19 @@ pw_status pw_session_verify(struct pw_session *session, const size_t *signatures
         memcpy(job->signatures, signatures, count * sizeof *signatures);
     job->count = count;
     job->timing = timing;
-    pthread_mutex_lock(&session->lock);
-    job->number = session->next_job++;
-    if (session->last_job)
-        session->last_job->next = job;
-    else
-        session->first_job = job;
-    session->last_job = job;
-    session->cancel = false;
-    if (number)
-        *number = job->number;
-    pthread_cond_broadcast(&session->submitted);
-    pthread_mutex_unlock(&session->lock);
+    submit(session, job, number);
+    return PW_OK;
+}
+
+pw_status pw_session_verify_case(struct pw_session *session, const char *case_id, struct pw_error *err)
+{
+    struct pw_job *job = pw_calloc(1, sizeof *job);
+
+    if (!job || !(job->case_id = pw_strdup(case_id))) {
+        pw_free(job);
+        return pw_error_memory(err, sizeof *job);
+    }
+    submit(session, job, NULL);
     return PW_OK;
 }
 
@@ -374,7 +392,7 @@ void pw_session_cancel(struct pw_session *session)
     session->cancel = true;
     for (struct pw_job *job = session->first_job, *next; job; job = next) {
         next = job->next;
-        free_job(job);
+        pw_job_free(job);
     }
     session->first_job = session->last_job = NULL;
     pthread_mutex_unlock(&session->lock);

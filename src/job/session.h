@@ -78,6 +78,8 @@ void pw_event_free(struct pw_event *event);
  * assumptions' values (said in a MESSAGE). Returns the job's number. */
 pw_status pw_session_verify(struct pw_session *session, const size_t *signatures, size_t count, bool timing, int *job,
                             struct pw_error *err);
+/* Queues one case by its id. */
+pw_status pw_session_verify_case(struct pw_session *session, const char *case_id, struct pw_error *err);
 void pw_session_cancel(struct pw_session *session); /* the running job and the queue */
 
 #endif

@@ -12,21 +12,21 @@ struct pw_job {
     struct pw_job *next;
     int number;
     bool timing;
-    const char *case_id;  /* owned, or NULL */
-    size_t *signatures;   /* shown indices, owned; NULL: all */
+    char *case_id;      /* owned, or NULL */
+    size_t *signatures; /* shown indices, owned; NULL: all */
     size_t count;
 };
 
 struct pw_session {
-    struct pw_arena arena;              /* texts of the options, maps; written before the threads start */
+    struct pw_arena arena; /* texts of the options, maps; written before the threads start */
     struct pw_model *model;
     struct pw_protocol *protocol;
-    struct pw_inference *inference;     /* what is shown: symbols stay */
+    struct pw_inference *inference; /* what is shown: symbols stay */
     struct pw_inventory *inventory;
     struct pw_inference *concrete_inference; /* equal to the above when nothing was assumed */
     struct pw_inventory *concrete;
-    size_t *to_concrete;                /* shown signature -> concrete signature */
-    struct pw_binding *bindings;        /* the user's (or the protocol's), then the assumed */
+    size_t *to_concrete;         /* shown signature -> concrete signature */
+    struct pw_binding *bindings; /* the user's (or the protocol's), then the assumed */
     size_t binding_count, given_count;
     const char *bindings_text;
     char graph_id[PW_HASH_TEXT];
@@ -38,22 +38,23 @@ struct pw_session {
 
     pthread_t worker, writer;
     bool worker_started, writer_started;
-    struct pw_queue events;             /* to the client */
-    struct pw_queue writes;             /* to the store thread */
+    struct pw_queue events; /* to the client */
+    struct pw_queue writes; /* to the store thread */
 
-    pthread_mutex_t lock;               /* the fields below */
+    pthread_mutex_t lock; /* the fields below */
     pthread_cond_t submitted;
     struct pw_job *first_job, *last_job;
     int next_job;
     bool closing;
     volatile bool cancel;
 
-    struct pw_kernels *kernels;         /* the worker's; read by the client after DEVICE */
+    struct pw_kernels *kernels; /* the worker's; read by the client after DEVICE */
     struct pw_device *device;
     struct pw_arena impl_arena;
-    struct pw_impl_list *impls;         /* by shown signature; set before COVERAGE is sent */
+    struct pw_impl_list *impls; /* by shown signature; set before COVERAGE is sent */
 };
 
+void pw_job_free(struct pw_job *job);
 void *pw_session_worker(void *user); /* thread mains */
 void *pw_session_writer(void *user);
 /* A message for the person, from any thread. */

@@ -232,7 +232,8 @@ static void run_job(struct pw_session *session, const struct pw_job *job)
     if (!finished)
         return;
     status = concrete_selection(session, job, &selection, &request.signature_count, &err);
-    request.signatures = selection;
+    request.signatures = job->case_id ? NULL : selection;
+    request.case_id = job->case_id;
     if (status == PW_OK)
         status = pw_verify_run(&request, &finished->totals, &err);
     if (status == PW_OK && pw_model_damaged(session->model))
@@ -337,8 +338,7 @@ void *pw_session_worker(void *user)
             run_job(session, job);
         else
             refuse_job(session, job);
-        pw_free(job->signatures);
-        pw_free(job);
+        pw_job_free(job);
     }
     return NULL;
 }

@@ -176,7 +176,7 @@ struct choice {
     int64_t fixed[PW_KERNEL_PARAMETERS_MAX];
     uint32_t fixed_mask;
     int budget;          /* visits left */
-    int deepest;         /* level of the reason that is kept */
+    int furthest;        /* how far the trial got whose reason is kept: level, then constraint */
     struct pw_error why; /* UNSUPPORTED */
     struct pw_error *err;
 };
@@ -189,10 +189,10 @@ static int level_of(uint32_t mask)
     return mask ? 32 - __builtin_clz(mask) : 0;
 }
 
-static void keep_reason(struct choice *c, int level, const struct pw_error *why)
+static void keep_reason(struct choice *c, int reached, const struct pw_error *why)
 {
-    if (level > c->deepest) {
-        c->deepest = level;
+    if (reached > c->furthest) {
+        c->furthest = reached;
         c->why = *why;
     }
 }
@@ -205,6 +205,7 @@ static pw_status check_level(struct choice *c, int level, bool *holds)
     struct pw_error local = {0};
     pw_status status = PW_OK;
     int64_t value = 0;
+    int reached = level * PW_KERNEL_LIST_MAX;
 
     *holds = false;
     for (size_t v = 0; status == PW_OK && v < kernel->variable_count; v++) {
@@ -218,6 +219,7 @@ static pw_status check_level(struct choice *c, int level, bool *holds)
 
         if (level_of(constraint->parameters) != level)
             continue;
+        reached = level * PW_KERNEL_LIST_MAX + (int)k;
         status = pw_kernel_eval(env, constraint, &value, &local);
         if (status == PW_OK && !value) {
             struct pw_buf names = {0};
@@ -229,7 +231,7 @@ static pw_status check_level(struct choice *c, int level, bool *holds)
         }
     }
     if (status == PW_ERR_UNSUPPORTED) {
-        keep_reason(c, level, &local);
+        keep_reason(c, reached, &local);
         return PW_OK;
     }
     if (status != PW_OK)
@@ -296,7 +298,7 @@ static pw_status fix_parameters(struct choice *c, const struct pw_parameter *giv
 pw_status pw_kernel_choose(struct pw_kernel_env *env, const struct pw_parameter *given, size_t given_count,
                            struct pw_error *err)
 {
-    struct choice c = {.env = env, .budget = VISITS_MAX, .deepest = -1, .err = err};
+    struct choice c = {.env = env, .budget = VISITS_MAX, .furthest = -1, .err = err};
     bool holds = false, found = false;
     pw_status status;
 

@@ -225,21 +225,23 @@ static pw_status named_arg(struct builder *b, const struct pw_kernel_arg *arg, s
     const struct pw_bound *bound = pw_bindings_find(&b->bindings, arg->name);
     struct pw_formal_ref ref;
     int buffer = -1;
+    pw_status status;
 
     *done = true;
-    if (scratch)
-        return buffer_arg(sized_buffer(b, PW_BUFFER_SCRATCH, scratch->name, 0, &scratch->bytes, &buffer), buffer, out);
-    if (prepack && pw_bind_formal(b->env.call->op, prepack->input, strlen(prepack->input), &ref))
-        return buffer_arg(sized_buffer(b, PW_BUFFER_PACKED, prepack->output, ref.formal, &prepack->bytes, &buffer),
-                          buffer, out);
+    if (scratch) {
+        status = sized_buffer(b, PW_BUFFER_SCRATCH, scratch->name, 0, &scratch->bytes, &buffer);
+        return buffer_arg(status, buffer, out);
+    }
+    if (prepack && pw_bind_formal(b->env.call->op, prepack->input, strlen(prepack->input), &ref)) {
+        status = sized_buffer(b, PW_BUFFER_PACKED, prepack->output, ref.formal, &prepack->bytes, &buffer);
+        return buffer_arg(status, buffer, out);
+    }
     if (pw_bind_formal(b->env.call->op, arg->name, strlen(arg->name), &ref)) {
-        pw_status status = formal_buffer(b, &ref, b->env.repeating ? b->env.element : 0, &buffer);
-
+        status = formal_buffer(b, &ref, b->env.repeating ? b->env.element : 0, &buffer);
         return buffer_arg(status, buffer, out);
     }
     if (bound && bound->kind == PW_BOUND_INTS && !arg->indexed) {
-        pw_status status = ints_buffer(b, bound, &buffer);
-
+        status = ints_buffer(b, bound, &buffer);
         return buffer_arg(status, buffer, out);
     }
     if (arg->suffix == PW_SUFFIX_NONE &&

@@ -88,8 +88,10 @@ static pw_status choose_cache_dir(struct pw_device *device, const char *wanted, 
 
 static struct pw_link_options link_options(const struct pw_device *device, bool foreign)
 {
-    return (struct pw_link_options){
-        .mode = "target", .cache_dir = device->cache_dir, .throwaway = foreign || !device->cache_dir};
+    return (struct pw_link_options){.flag = "--worker",
+                                    .mode = "target",
+                                    .cache_dir = device->cache_dir,
+                                    .throwaway = foreign || !device->cache_dir};
 }
 
 static void take_info(struct pw_device *device, const struct pw_target_info *info, const char *library)
@@ -316,7 +318,7 @@ const char *pw_device_library(const struct pw_device *device)
 pw_status pw_device_list(struct pw_buf *out, struct pw_error *err)
 {
     struct pw_link link = {0};
-    struct pw_link_options options = {.mode = "target", .throwaway = true};
+    struct pw_link_options options = {.flag = "--worker", .mode = "target", .throwaway = true};
     struct pw_wire wire;
     pw_message_type type;
     pw_status status = pw_link_start(&link, &options, err);

@@ -116,7 +116,7 @@ pw_status pw_link_start(struct pw_link *link, const struct pw_link_options *opti
     if (status == PW_OK)
         status = make_environment(link, options, &block, &env, err);
     if (status == PW_OK)
-        status = pw_spawn_worker(options->mode, env, &link->process, err);
+        status = pw_spawn_worker(options->flag, options->mode, env, &link->process, err);
 done:
     pw_free(env);
     pw_buf_clear(&block);

@@ -32,7 +32,7 @@ struct pw_link {
  * goes to a fresh folder inside cache_dir that is removed at the end. environment: more "NAME=value"
  * strings, ended by NULL; may be NULL. */
 struct pw_link_options {
-    const char *mode;
+    const char *flag, *mode; /* arguments of the process; mode may be NULL */
     const char *cache_dir;
     bool throwaway;
     const char *const *environment;

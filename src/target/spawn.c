@@ -67,19 +67,20 @@ static int move_up(int *fd)
     return 0;
 }
 
-pw_status pw_spawn_worker(const char *mode, char *const *env, struct pw_process *out, struct pw_error *err)
+pw_status pw_spawn_worker(const char *flag, const char *mode, char *const *env, struct pw_process *out,
+                          struct pw_error *err)
 {
     int sockets[2] = {-1, -1};
     int pipes[2] = {-1, -1};
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
-    char program[] = "portwright", flag[] = "--worker";
-    char mode_copy[32];
-    char *argv[] = {program, flag, mode_copy, NULL};
+    char program[] = "portwright", flag_copy[32], mode_copy[32];
+    char *argv[] = {program, flag_copy, mode ? mode_copy : NULL, NULL};
     pid_t pid = 0;
     int rc = 0;
 
-    snprintf(mode_copy, sizeof mode_copy, "%s", mode);
+    snprintf(flag_copy, sizeof flag_copy, "%s", flag);
+    snprintf(mode_copy, sizeof mode_copy, "%s", mode ? mode : "");
     posix_spawn_file_actions_init(&actions);
     posix_spawnattr_init(&attributes);
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0 || pipe2(pipes, O_CLOEXEC) != 0)

@@ -1,6 +1,6 @@
 /*
  * Starting and ending worker processes. A worker is this very program run again
- * ("/proc/self/exe --worker MODE"), never a bare fork: a fork after threads or a driver were started
+ * ("/proc/self/exe --worker target", "--reference"), never a bare fork: a fork after threads or a driver were started
  * hangs. It gets a socket as descriptor PW_WORKER_FD, its stderr and stdout in a pipe, nothing else:
  * every descriptor of ours is close-on-exec. Thread-safe.
  */
@@ -20,8 +20,9 @@ struct pw_process {
     int stderr_fd; /* read end, non-blocking; -1 = none */
 };
 
-/* env: "NAME=value" strings ended by NULL: the whole environment of the worker. */
-pw_status pw_spawn_worker(const char *mode, char *const *env, struct pw_process *out, struct pw_error *err);
+/* flag: argv[1]; mode: argv[2] or NULL. env: "NAME=value" strings ended by NULL: the whole environment. */
+pw_status pw_spawn_worker(const char *flag, const char *mode, char *const *env, struct pw_process *out,
+                          struct pw_error *err);
 
 /* Ends the process and all of its group at once, reaps it, closes the descriptors. Writes how it had
  * ended into `how` ("killed by SIGSEGV (11)", "exited with code 1") when it was dead already, else "".

@@ -1,0 +1,81 @@
+/* `portwright env`: what this machine and its targets are, and what they can do at most. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/compiler.h"
+#include "bench/machine.h"
+#include "cli/cmd.h"
+#include "cli/options.h"
+#include "report/env.h"
+#include "target/device.h"
+#include "tensor/blas.h"
+
+static void look_at(const char *spec, bool peaks, struct pw_device **device, struct pw_report_env_target *target)
+{
+    target->spec = spec;
+    if (pw_device_open(spec, NULL, device, &target->error) != PW_OK || pw_device_is_reference(*device))
+        return;
+    target->info = pw_device_info(*device);
+    target->library = pw_device_library(*device);
+    target->workers = pw_device_workers(*device);
+    if (peaks)
+        pw_peaks_measure(*device, 0, NULL, &target->peaks, &target->peaks_error);
+}
+
+int pw_cmd_env(int argc, char **argv)
+{
+    const char *no_peaks = NULL;
+    const struct pw_option_own own[] = {{"no-peaks", NULL, "do not measure the peaks (a few seconds)", &no_peaks}, {0}};
+    const struct pw_command_usage usage = {
+        "env", "",
+        "Shows the machine, the OpenCL platforms and devices, and of each target the "
+        "versions,\nthe accuracy contract and the measured peaks.",
+        "target format output", own};
+    struct pw_options options;
+    struct pw_device *devices[PW_OPTION_TARGETS] = {NULL};
+    struct pw_report_env_target targets[PW_OPTION_TARGETS];
+    struct pw_report_env report = {.version = PACKAGE_VERSION, .targets = targets};
+    struct pw_buf list = {0}, out = {0};
+    struct pw_error err = {0};
+    pw_status status = PW_OK;
+    int exit_code;
+
+    pw_options_parse(argc, argv, &usage, &options, &exit_code);
+    if (exit_code < 0 && (options.arg_count > 0 || (options.format_given && options.format > PW_FORMAT_JSON))) {
+        pw_error_set(&err, PW_ERR_USAGE,
+                     options.arg_count > 0 ? "env: takes no arguments; see portwright env --help"
+                                           : "env: the formats are text and json");
+        exit_code = pw_options_fail(&err);
+    }
+    if (exit_code >= 0) {
+        pw_options_clear(&options);
+        return exit_code;
+    }
+    if (options.target_count == 0)
+        options.targets[options.target_count++] = "opencl";
+    memset(targets, 0, sizeof targets);
+    pw_machine_read(&report.machine);
+    report.openblas = pw_blas_describe();
+    pw_device_list(&list, &report.devices_error);
+    report.devices = pw_buf_text(&list);
+    exit_code = PW_EXIT_HELD;
+    for (int i = 0; i < options.target_count; i++) {
+        look_at(options.targets[i], !no_peaks, &devices[i], &targets[i]);
+        if (targets[i].error.status != PW_OK)
+            exit_code = PW_EXIT_TARGET;
+    }
+    report.target_count = (size_t)options.target_count;
+    if (options.format == PW_FORMAT_JSON)
+        status = pw_report_env_json(&report, &out, &err);
+    else
+        pw_report_env_text(&report, &out);
+    if (status == PW_OK && out.failed)
+        status = pw_error_memory(&err, out.size);
+    int written = status == PW_OK ? pw_options_write(&options, pw_buf_text(&out), out.size) : pw_options_fail(&err);
+    for (int i = 0; i < options.target_count; i++)
+        pw_device_close(devices[i]);
+    pw_buf_clear(&list);
+    pw_buf_clear(&out);
+    pw_options_clear(&options);
+    return written != PW_EXIT_HELD ? written : exit_code;
+}

@@ -1,0 +1,58 @@
+/* portwright [MODEL]: the workbench. */
+#include <stdio.h>
+#include <unistd.h>
+
+#include "cli/cmd.h"
+#include "cli/options.h"
+#include "job/session.h"
+#include "tui/app.h"
+
+int pw_cmd_workbench(int argc, char **argv)
+{
+    const struct pw_command_usage usage = {"", "[options] MODEL",
+                                           "Opens the workbench on a graph. Press ? in it for the keys.",
+                                           "target dim project db ops-dir seed jobs color", NULL};
+    struct pw_options options;
+    struct pw_session_options session_options = {0};
+    const char *dirs[PW_OPTION_TARGETS];
+    struct pw_session *session = NULL;
+    struct pw_error err = {0};
+    pw_status status = PW_OK;
+    int exit_code;
+
+    pw_options_parse(argc, argv, &usage, &options, &exit_code);
+    if (exit_code >= 0)
+        goto done;
+    if (options.arg_count != 1)
+        status = pw_error_set(&err, PW_ERR_USAGE,
+                              options.arg_count ? "expected one MODEL, found %d; see portwright --help"
+                                                : "expected a MODEL, found %d; see portwright --help",
+                              options.arg_count);
+    else if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
+        status =
+            pw_error_set(&err, PW_ERR_USAGE, "the workbench needs a terminal; without one use portwright --check '%s'",
+                         options.args[0]);
+    else if (options.target_count > 1 || options.dim_sets > 1)
+        status = pw_error_set(&err, PW_ERR_USAGE, "the workbench shows one --target and one --dim set at a time");
+    for (size_t i = 0; i < options.ops_dir_count; i++)
+        dirs[i] = options.ops_dirs[i].path;
+    session_options = (struct pw_session_options){.model_path = options.arg_count ? options.args[0] : NULL,
+                                                  .target = options.target_count ? options.targets[0] : NULL,
+                                                  .project = options.project,
+                                                  .db = options.db,
+                                                  .ops_dirs = dirs,
+                                                  .ops_dir_count = options.ops_dir_count,
+                                                  .bindings = options.dims[0],
+                                                  .binding_count = options.dim_counts[0],
+                                                  .seed = options.seed,
+                                                  .jobs = options.jobs};
+    if (status == PW_OK)
+        status = pw_session_open(&session_options, &session, &err);
+    if (status == PW_OK)
+        status = pw_app_run(session, options.color, &err);
+    exit_code = status == PW_OK ? PW_EXIT_HELD : pw_options_fail(&err);
+done:
+    pw_session_close(session);
+    pw_options_clear(&options);
+    return exit_code;
+}

@@ -1,0 +1,35 @@
+/* The report of `portwright env`: the machine, the OpenCL devices, each target with its contract and peaks;
+ * as text or JSON (schema 1, share/schema/env.schema.json). */
+#ifndef PW_REPORT_ENV_H
+#define PW_REPORT_ENV_H
+
+#include "base/error.h"
+#include "base/text.h"
+#include "bench/machine.h"
+#include "bench/peaks.h"
+#include "target/target.h"
+
+struct pw_report_env_target {
+    const char *spec;
+    struct pw_error error;             /* status OK: it opened */
+    const struct pw_target_info *info; /* when opened; NULL for `reference` */
+    const char *library;               /* or NULL */
+    int workers;
+    struct pw_peaks peaks;       /* count 0: not measured */
+    struct pw_error peaks_error; /* why not */
+};
+
+struct pw_report_env {
+    const char *version;
+    struct pw_machine machine;
+    const char *openblas; /* its description of itself */
+    const char *devices;  /* lines "spec description" */
+    struct pw_error devices_error;
+    struct pw_report_env_target *targets;
+    size_t target_count;
+};
+
+void pw_report_env_text(const struct pw_report_env *report, struct pw_buf *out);
+pw_status pw_report_env_json(const struct pw_report_env *report, struct pw_buf *out, struct pw_error *err);
+
+#endif

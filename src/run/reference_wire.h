@@ -1,0 +1,28 @@
+/* A node and its input tensors as bytes, from the session to the reference process. Used by
+ * reference_process.c (writes) and reference_main.c (reads). */
+#ifndef PW_RUN_REFERENCE_WIRE_H
+#define PW_RUN_REFERENCE_WIRE_H
+
+#include "op/op.h"
+#include "target/worker_proto.h"
+
+#define PW_REFERENCE_INPUTS_MAX 4096
+
+struct pw_reference_work {
+    struct pw_node *node;
+    struct pw_value *inputs; /* NONE = omitted; data borrowed from the region */
+    int repeats;
+    int64_t min_time_ns;
+};
+
+/* Writes the node (attributes that are numbers, strings and tensors of numbers) and the inputs' types; offsets are
+ * where each input's data goes in the region, set by the caller. PW_ERR_UNSUPPORTED names what cannot go. */
+pw_status pw_reference_write(struct pw_buf *out, const struct pw_call *call, const struct pw_value *const *inputs,
+                             int input_count, const size_t *offsets, int repeats, int64_t min_time_ns,
+                             struct pw_error *err);
+
+/* region: the whole shared region, whose first `size` bytes are what was written. */
+pw_status pw_reference_read(const uint8_t *region, size_t region_size, size_t size, struct pw_arena *arena,
+                            struct pw_reference_work *out, struct pw_error *err);
+
+#endif

@@ -1,0 +1,155 @@
+/* What the session's events change. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "store/store.h"
+#include "tui/tui.h"
+
+static void on_device(struct pw_tui *tui, const struct pw_event *event)
+{
+    tui->device_failed = event->failed;
+    tui->device_ready = !event->failed;
+    if (event->failed) {
+        snprintf(tui->device, sizeof tui->device, "target %s: not usable (m: why)", tui->target);
+        pw_tui_say(tui, true, "%s", event->error.message);
+    } else {
+        snprintf(tui->device, sizeof tui->device, "%s", tui->target);
+    }
+}
+
+static void on_case(struct pw_tui *tui, const struct pw_event *event)
+{
+    const struct pw_case_result *result = &event->result;
+    struct pw_tui_row *row = &tui->signatures[result->signature];
+    struct pw_tui_case *kept = &row->cases[row->case_count < PW_TUI_CASES ? row->case_count : PW_TUI_CASES - 1];
+    bool compared = result->output >= 0;
+
+    if (!row->running) { /* the first case of this run: what was known before is replaced */
+        row->case_count = 0;
+        kept = &row->cases[0];
+    }
+    row->running = true;
+    if (row->case_count < PW_TUI_CASES)
+        row->case_count++;
+    memcpy(kept->id, result->id, sizeof kept->id);
+    kept->verdict = result->verdict;
+    kept->error = compared ? result->comparison.max_error : NAN;
+    kept->tolerance = compared ? result->tolerance : NAN;
+    snprintf(kept->reason, sizeof kept->reason, "%s", result->reason ? result->reason : "");
+    tui->done = event->done;
+    tui->total = event->total;
+    snprintf(tui->running_text, sizeof tui->running_text, "%s %s %s",
+             tui->inventory->signatures[result->signature].op_label, pw_dist_name(result->dist),
+             pw_verdict_name(result->verdict));
+    if (result->verdict > PW_VERDICT_WARN && result->verdict < PW_VERDICT_UNSUPPORTED &&
+        tui->failure_count < PW_TUI_FAILURES) {
+        struct pw_tui_failure *failure = &tui->failures[tui->failure_count++];
+
+        failure->signature = result->signature;
+        snprintf(failure->text, sizeof failure->text, "%s %s: %s", pw_verdict_name(result->verdict),
+                 tui->inventory->signatures[result->signature].op_label, kept->reason);
+    }
+}
+
+static void on_summary(struct pw_tui *tui, const struct pw_signature_result *summary)
+{
+    struct pw_tui_row *row = &tui->signatures[summary->signature];
+
+    row->running = false;
+    row->measured = true;
+    row->from_store = false;
+    row->host = summary->implementations && summary->implementations->coverage >= PW_COVERAGE_HOST;
+    row->gate_failed = summary->gate_failed;
+    snprintf(row->standing, sizeof row->standing, "%s", pw_standing_name(summary->standing));
+    row->worst_error = summary->worst_error;
+    row->tolerance = summary->tolerance;
+    row->ratio = isnan(summary->worst_error) ? NAN : summary->worst_ratio;
+    if (summary->target_ns) {
+        row->target_ns = summary->target_ns;
+        row->reference_ns = summary->reference_ns;
+        snprintf(row->reference_name, sizeof row->reference_name, "%s",
+                 summary->reference_name ? summary->reference_name : "");
+    }
+}
+
+static void on_finished(struct pw_tui *tui, const struct pw_event *event)
+{
+    tui->running = false;
+    for (size_t i = 0; i < tui->inventory->signature_count; i++)
+        tui->signatures[i].running = false;
+    if (event->failed) {
+        snprintf(tui->run_error, sizeof tui->run_error, "%.250s", event->error.message);
+        pw_tui_say(tui, event->error.status != PW_ERR_CANCELLED, "%s", event->error.message);
+        return;
+    }
+    tui->totals = event->totals;
+    tui->ran = true;
+    pw_tui_say(tui, event->totals.gate_failed > 0,
+               "verify: %zu held, %zu failed, %zu unproven or on the host; %zu cases", event->totals.held,
+               event->totals.failed, event->totals.unproven + event->totals.mistrusted, event->totals.cases);
+}
+
+/* Rows of earlier runs fill in what this session has not measured. */
+static void on_history(struct pw_tui *tui, const struct pw_event *event)
+{
+    for (size_t r = 0; r < event->row_count; r++)
+        for (size_t i = 0; i < tui->inventory->signature_count; i++) {
+            const struct pw_store_signature_row *from = &event->rows[r];
+            struct pw_tui_row *row = &tui->signatures[i];
+
+            if (row->measured || strcmp(tui->inventory->signatures[i].id, from->signature_id) != 0)
+                continue;
+            row->measured = row->from_store = true;
+            row->host = !strcmp(from->coverage, "host");
+            snprintf(row->standing, sizeof row->standing, "%s", from->standing);
+            row->gate_failed = !strcmp(from->standing, "failed");
+            row->worst_error = from->worst_error;
+            row->tolerance = from->tolerance;
+            row->ratio = from->worst_ratio;
+            row->target_ns = from->target_ns;
+            row->reference_ns = from->reference_ns;
+            snprintf(row->reference_name, sizeof row->reference_name, "%s", from->reference_name);
+        }
+}
+
+void pw_tui_session_event(struct pw_tui *tui, const struct pw_event *event, int64_t now_ms)
+{
+    switch (event->kind) {
+    case PW_EVENT_DEVICE:
+        on_device(tui, event);
+        break;
+    case PW_EVENT_COVERAGE:
+        tui->coverage_ready = !event->failed;
+        if (event->failed)
+            pw_tui_say(tui, true, "%s", event->error.message);
+        break;
+    case PW_EVENT_STARTED:
+        tui->running = true;
+        tui->run_begin_ms = now_ms;
+        tui->done = 0;
+        tui->total = event->total;
+        tui->failure_count = 0;
+        tui->run_error[0] = '\0';
+        tui->running_text[0] = '\0';
+        break;
+    case PW_EVENT_CASE:
+        on_case(tui, event);
+        break;
+    case PW_EVENT_SIGNATURE:
+        on_summary(tui, &event->summary);
+        break;
+    case PW_EVENT_FINISHED:
+        on_finished(tui, event);
+        break;
+    case PW_EVENT_HISTORY:
+        on_history(tui, event);
+        break;
+    case PW_EVENT_MESSAGE:
+        pw_tui_say(tui, event->failed, "%s", event->error.message);
+        break;
+    }
+    tui->run_now_ms = now_ms;
+    if (event->kind != PW_EVENT_CASE) /* rows must not jump about while cases stream in */
+        pw_tui_rows_changed(tui);
+}

@@ -1,0 +1,355 @@
+#include <curses.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <langinfo.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <unistd.h>
+#include <wchar.h>
+
+#include "base/compiler.h"
+#include "tui/term.h"
+
+/* Colours of each style, chosen to read without telling red from green: bad is also bold and reversed in
+ * monochrome, good is plain. */
+static const struct style_look {
+    short foreground, background;
+    attr_t color_attributes, mono_attributes;
+} looks[PW_STYLE_COUNT] = {
+    [PW_STYLE_NORMAL] = {-1, -1, 0, 0},
+    [PW_STYLE_DIM] = {-1, -1, A_DIM, A_DIM},
+    [PW_STYLE_BOLD] = {-1, -1, A_BOLD, A_BOLD},
+    [PW_STYLE_TITLE] = {COLOR_WHITE, COLOR_BLUE, A_BOLD, A_REVERSE},
+    [PW_STYLE_HEADER] = {COLOR_CYAN, -1, A_BOLD, A_BOLD | A_UNDERLINE},
+    [PW_STYLE_FOOTER] = {-1, -1, A_DIM, 0},
+    [PW_STYLE_KEY] = {COLOR_CYAN, -1, A_BOLD, A_BOLD},
+    [PW_STYLE_SELECTED] = {COLOR_BLACK, COLOR_CYAN, 0, A_REVERSE},
+    [PW_STYLE_GOOD] = {COLOR_CYAN, -1, 0, 0},
+    [PW_STYLE_WARN] = {COLOR_YELLOW, -1, 0, A_UNDERLINE},
+    [PW_STYLE_BAD] = {COLOR_RED, -1, A_BOLD, A_BOLD | A_REVERSE},
+    [PW_STYLE_ACCENT] = {COLOR_MAGENTA, -1, 0, A_BOLD},
+};
+
+static struct {
+    bool open, color, ascii;
+    SCREEN *screen;
+    struct pw_cell *painted; /* what the terminal shows */
+    int rows, columns;
+    int wake[2];
+} term = {.wake = {-1, -1}};
+
+static volatile sig_atomic_t end_signal, size_changed, continued;
+static struct termios saved_terminal;
+static const int fatal_signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
+
+static void wake_up(void)
+{
+    int kept = errno;
+
+    if (term.wake[1] >= 0 && write(term.wake[1], "", 1) < 0) {
+        /* full: the loop is awake anyway */
+    }
+    errno = kept;
+}
+
+static void on_end(int number)
+{
+    end_signal = number;
+    wake_up();
+}
+
+static void on_resize(int number)
+{
+    (void)number;
+    size_changed = 1;
+    wake_up();
+}
+
+static void on_continue(int number)
+{
+    (void)number;
+    continued = 1;
+    size_changed = 1;
+    wake_up();
+}
+
+/* Only what is safe in a signal handler: leave the alternate screen, show the cursor, restore the line. */
+static void restore_raw(void)
+{
+    static const char leave[] = "\033[?1000l\033[?1006l\033[?25h\033[0m\033[?1049l\r\n";
+
+    if (write(STDOUT_FILENO, leave, sizeof leave - 1) < 0) {
+        /* nothing more can be done */
+    }
+    tcsetattr(STDIN_FILENO, TCSANOW, &saved_terminal);
+}
+
+static void on_fatal(int number)
+{
+    static const char note[] = "portwright: crashed; what was recorded is safe\n";
+
+    restore_raw();
+    if (write(STDERR_FILENO, note, sizeof note - 1) < 0) {
+        /* nothing more can be done */
+    }
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+static void handle(int number, void (*handler)(int))
+{
+    struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART};
+
+    sigemptyset(&action.sa_mask);
+    sigaction(number, &action, NULL);
+}
+
+static void set_up_colors(int color)
+{
+    bool wanted = color == 1 || (color < 0 && (!getenv("NO_COLOR") || !*getenv("NO_COLOR")));
+
+    term.color = wanted && has_colors() && start_color() == OK;
+    if (!term.color)
+        return;
+    use_default_colors();
+    for (short i = 0; i < PW_STYLE_COUNT; i++)
+        init_pair((short)(i + 1), looks[i].foreground, looks[i].background);
+}
+
+pw_status pw_term_open(int color, struct pw_error *err)
+{
+    if (tcgetattr(STDIN_FILENO, &saved_terminal) != 0)
+        return pw_error_set(err, PW_ERR_USAGE, "the workbench needs a terminal: %s", strerror(errno));
+    if (pipe2(term.wake, O_CLOEXEC | O_NONBLOCK) != 0)
+        return pw_error_set(err, PW_ERR_IO, "no pipe: %s", strerror(errno));
+    term.screen = newterm(NULL, stdout, stdin);
+    if (!term.screen)
+        return pw_error_set(err, PW_ERR_USAGE, "the terminal '%s' is not known (TERM)",
+                            getenv("TERM") ? getenv("TERM") : "");
+    term.ascii = strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
+    term.open = true;
+    set_escdelay(25);
+    raw(); /* Ctrl-C and Ctrl-Z come as keys: the loop acts on them in order */
+    noecho();
+    nonl();
+    keypad(stdscr, TRUE);
+    nodelay(stdscr, TRUE);
+    leaveok(stdscr, TRUE);
+    curs_set(0);
+    mousemask(BUTTON1_CLICKED | BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED, NULL);
+    mouseinterval(0);
+    set_up_colors(color);
+    handle(SIGTERM, on_end);
+    handle(SIGHUP, on_end);
+    handle(SIGINT, on_end);
+    handle(SIGWINCH, on_resize);
+    handle(SIGCONT, on_continue);
+    for (size_t i = 0; i < PW_COUNT_OF(fatal_signals); i++)
+        if (fatal_signals[i] != SIGBUS) /* SIGBUS belongs to the file mappings, which pass on what is not theirs */
+            handle(fatal_signals[i], on_fatal);
+    return PW_OK;
+}
+
+void pw_term_close(void)
+{
+    if (term.open) {
+        endwin();
+        delscreen(term.screen);
+        term.open = false;
+    }
+    pw_free(term.painted);
+    term.painted = NULL;
+    for (int i = 0; i < 2; i++)
+        if (term.wake[i] >= 0) {
+            close(term.wake[i]);
+            term.wake[i] = -1;
+        }
+}
+
+void pw_term_size(int *rows, int *columns)
+{
+    getmaxyx(stdscr, *rows, *columns);
+}
+
+bool pw_term_ascii(void)
+{
+    return term.ascii;
+}
+
+bool pw_term_ended(int *number)
+{
+    *number = end_signal;
+    return end_signal != 0;
+}
+
+int pw_term_fd(void)
+{
+    return term.wake[0];
+}
+
+static void paint_cell(int row, int column, const struct pw_cell *cell)
+{
+    const struct style_look *look = &looks[cell->style < PW_STYLE_COUNT ? cell->style : 0];
+    wchar_t text[2] = {(wchar_t)cell->code, 0};
+    cchar_t glyph;
+
+    setcchar(&glyph, text, term.color ? look->color_attributes : look->mono_attributes,
+             (short)(term.color ? cell->style + 1 : 0), NULL);
+    mvadd_wch(row, column, &glyph);
+}
+
+void pw_term_paint(const struct pw_canvas *canvas, bool all)
+{
+    size_t count = (size_t)canvas->rows * (size_t)canvas->columns;
+
+    if (!term.painted || term.rows != canvas->rows || term.columns != canvas->columns) {
+        struct pw_cell *grown = pw_reallocarray(term.painted, count, sizeof *grown);
+
+        if (!grown)
+            return; /* the screen stays as it is */
+        term.painted = grown;
+        term.rows = canvas->rows;
+        term.columns = canvas->columns;
+        all = true;
+    }
+    if (all)
+        clear();
+    for (int row = 0; row < canvas->rows; row++)
+        for (int column = 0; column < canvas->columns; column++) {
+            size_t i = (size_t)row * (size_t)canvas->columns + (size_t)column;
+            const struct pw_cell *cell = &canvas->cells[i];
+
+            if (cell->code && (all || cell->code != term.painted[i].code || cell->style != term.painted[i].style))
+                paint_cell(row, column, cell);
+        }
+    memcpy(term.painted, canvas->cells, count * sizeof *canvas->cells);
+    refresh();
+}
+
+static const struct key_name {
+    int curses;
+    uint32_t key;
+} key_names[] = {
+    {KEY_UP, PW_KEY_UP},         {KEY_DOWN, PW_KEY_DOWN},
+    {KEY_LEFT, PW_KEY_LEFT},     {KEY_RIGHT, PW_KEY_RIGHT},
+    {KEY_PPAGE, PW_KEY_PAGE_UP}, {KEY_NPAGE, PW_KEY_PAGE_DOWN},
+    {KEY_HOME, PW_KEY_HOME},     {KEY_END, PW_KEY_END},
+    {KEY_ENTER, PW_KEY_ENTER},   {KEY_BACKSPACE, PW_KEY_BACKSPACE},
+    {KEY_BTAB, PW_KEY_BACKTAB},
+};
+
+static uint32_t plain_key(wint_t code)
+{
+    switch (code) {
+    case '\r':
+    case '\n':
+        return PW_KEY_ENTER;
+    case '\t':
+        return PW_KEY_TAB;
+    case 27:
+        return PW_KEY_ESCAPE;
+    case 8:
+    case 127:
+        return PW_KEY_BACKSPACE;
+    case 4:
+        return PW_KEY_CTRL_D;
+    case 12:
+        return PW_KEY_CTRL_L;
+    case 21:
+        return PW_KEY_CTRL_U;
+    default:
+        return (uint32_t)code;
+    }
+}
+
+static bool mouse(struct pw_input *input)
+{
+    MEVENT event;
+
+    if (getmouse(&event) != OK)
+        return false;
+    input->row = event.y;
+    input->column = event.x;
+    input->kind = PW_INPUT_WHEEL;
+    if (event.bstate & BUTTON4_PRESSED)
+        input->steps = -1;
+    else if (event.bstate & BUTTON5_PRESSED)
+        input->steps = 1;
+    else
+        input->kind = PW_INPUT_CLICK;
+    return true;
+}
+
+/* Gives the terminal back, stops, and takes it again when continued. */
+static void suspend_self(void)
+{
+    def_prog_mode();
+    endwin();
+    kill(0, SIGTSTP);
+    reset_prog_mode();
+    continued = 1;
+}
+
+static void follow_size(bool *resized)
+{
+    struct winsize size;
+
+    if (continued) {
+        continued = 0;
+        reset_prog_mode();
+        clearok(curscr, TRUE);
+        pw_free(term.painted);
+        term.painted = NULL;
+        *resized = true;
+    }
+    if (size_changed && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row && size.ws_col) {
+        size_changed = 0;
+        resizeterm(size.ws_row, size.ws_col);
+        *resized = true;
+    }
+}
+
+bool pw_term_next(struct pw_input *input, bool *resized)
+{
+    char bytes[32];
+    wint_t code;
+    int kind;
+
+    while (read(term.wake[0], bytes, sizeof bytes) > 0)
+        ;
+    follow_size(resized);
+    for (;;) {
+        kind = get_wch(&code);
+        if (kind == ERR)
+            return false;
+        *input = (struct pw_input){.kind = PW_INPUT_KEY};
+        if (kind == KEY_CODE_YES && code == KEY_RESIZE) {
+            size_changed = 1;
+            follow_size(resized);
+            continue;
+        }
+        if (kind == KEY_CODE_YES && code == KEY_MOUSE) {
+            if (mouse(input))
+                return true;
+            continue;
+        }
+        if (kind == KEY_CODE_YES) {
+            for (size_t i = 0; i < PW_COUNT_OF(key_names); i++)
+                if (key_names[i].curses == (int)code) {
+                    input->key = key_names[i].key;
+                    return true;
+                }
+            continue;
+        }
+        if (code == 26) { /* Ctrl-Z */
+            suspend_self();
+            follow_size(resized);
+            continue;
+        }
+        input->key = code == 3 ? 'q' : plain_key(code); /* Ctrl-C quits */
+        return true;
+    }
+}

@@ -1,0 +1,231 @@
+/* The inventory: a summary line, column heads, one row a signature. Columns that do not fit are left out,
+ * the least needed first. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tui/tui.h"
+
+static const struct column_layout {
+    int width; /* least width */
+    int rank;  /* which to leave out first: highest */
+    bool right;
+} layouts[PW_COLUMN_COUNT] = {
+    [PW_COLUMN_OPERATOR] = {20, 0, false},   [PW_COLUMN_NODES] = {4, 3, true},     [PW_COLUMN_SHAPES] = {18, 4, false},
+    [PW_COLUMN_CATEGORY] = {14, 10, false},  [PW_COLUMN_SHARE] = {6, 5, true},     [PW_COLUMN_COVERAGE] = {9, 2, false},
+    [PW_COLUMN_SENSITIVITY] = {6, 7, false}, [PW_COLUMN_DYNAMIC] = {4, 9, false},  [PW_COLUMN_ERROR] = {17, 6, false},
+    [PW_COLUMN_RATIO] = {7, 8, true},        [PW_COLUMN_VERDICT] = {13, 1, false}, [PW_COLUMN_PRIORITY] = {4, 11, true},
+};
+
+/* Which columns fit, and what is left for the shapes. */
+static void choose_columns(int columns, int widths[PW_COLUMN_COUNT])
+{
+    int left = columns - 2; /* mark */
+
+    memset(widths, 0, PW_COLUMN_COUNT * sizeof *widths);
+    for (int rank = 0; rank <= 11; rank++)
+        for (int c = 0; c < PW_COLUMN_COUNT; c++)
+            if (layouts[c].rank == rank && left >= layouts[c].width + 1) {
+                widths[c] = layouts[c].width;
+                left -= layouts[c].width + 1;
+            }
+    if (widths[PW_COLUMN_SHAPES]) {
+        int more = left > 50 ? 50 : left;
+
+        widths[PW_COLUMN_SHAPES] += more;
+        left -= more;
+    }
+    if (left > 0)
+        widths[PW_COLUMN_OPERATOR] += left > 12 ? 12 : left;
+}
+
+static void summary_line(const struct pw_tui *tui, struct pw_canvas *canvas, int row)
+{
+    size_t covered[PW_COVERAGE_COUNT] = {0}, failed = 0, held = 0, attention = 0;
+    const struct pw_inventory *inventory = tui->inventory;
+    int at = 1, width = canvas->columns - 1;
+    char flops[32];
+
+    for (size_t i = 0; i < inventory->signature_count; i++) {
+        const struct pw_impl_list *impls = pw_tui_impls(tui, i);
+        const struct pw_tui_row *r = &tui->signatures[i];
+
+        if (impls)
+            covered[impls->coverage]++;
+        attention += impls && impls->kernel_required;
+        failed += r->measured && r->gate_failed;
+        held += r->measured && !strcmp(r->standing, "held");
+    }
+    at += pw_canvas_printf(canvas, row, at, width - at, PW_STYLE_NORMAL, "%zu signatures of %zu nodes, %s  ",
+                           inventory->signature_count, inventory->node_count,
+                           isnan(inventory->total_flops)
+                               ? "FLOPs unknown"
+                               : pw_text_si(flops, sizeof flops, inventory->total_flops, "FLOP"));
+    if (!tui->coverage_ready) {
+        pw_canvas_text(canvas, row, at, width - at, tui->device_failed ? PW_STYLE_BAD : PW_STYLE_DIM,
+                       tui->device_failed ? "target not usable" : "looking at the target...");
+        return;
+    }
+    at += pw_canvas_printf(canvas, row, at, width - at, PW_STYLE_NORMAL, "kernel %zu  host %zu  ",
+                           covered[PW_COVERAGE_KERNEL] + covered[PW_COVERAGE_LIBRARY] + covered[PW_COVERAGE_GENERATED],
+                           covered[PW_COVERAGE_HOST]);
+    at += pw_canvas_printf(canvas, row, at, width - at,
+                           covered[PW_COVERAGE_MISSING] || attention ? PW_STYLE_BAD : PW_STYLE_NORMAL, "missing %zu  ",
+                           covered[PW_COVERAGE_MISSING] + attention);
+    at +=
+        pw_canvas_printf(canvas, row, at, width - at, failed ? PW_STYLE_BAD : PW_STYLE_NORMAL, "failed %zu  ", failed);
+    pw_canvas_printf(canvas, row, at, width - at, held ? PW_STYLE_GOOD : PW_STYLE_DIM, "held %zu", held);
+}
+
+static void draw_heads(const struct pw_tui *tui, struct pw_canvas *canvas, int row, const int *widths)
+{
+    int at = 2;
+
+    pw_canvas_fill(canvas, row, 0, canvas->columns, PW_STYLE_HEADER, ' ');
+    for (int c = 0; c < PW_COLUMN_COUNT; c++) {
+        char name[32];
+
+        if (!widths[c])
+            continue;
+        snprintf(name, sizeof name, "%s%s", pw_tui_column_name((pw_column)c),
+                 tui->sort != (pw_column)c ? ""
+                 : canvas->ascii           ? (tui->descending ? "v" : "^")
+                                           : (tui->descending ? "\u2193" : "\u2191"));
+        if (layouts[c].right)
+            pw_canvas_right(canvas, row, at, widths[c], PW_STYLE_HEADER, name);
+        else
+            pw_canvas_text(canvas, row, at, widths[c], PW_STYLE_HEADER, name);
+        at += widths[c] + 1;
+    }
+}
+
+static void draw_error(const struct pw_tui_row *r, struct pw_canvas *canvas, int row, int at, int width)
+{
+    char text[24];
+
+    if (!r->measured || isnan(r->worst_error)) {
+        pw_canvas_text(canvas, row, at, width, PW_STYLE_DIM, "-");
+        return;
+    }
+    pw_canvas_bar(canvas, row, at, 8, r->ratio,
+                  r->ratio > 1     ? PW_STYLE_BAD
+                  : r->ratio > 0.5 ? PW_STYLE_WARN
+                                   : PW_STYLE_GOOD);
+    snprintf(text, sizeof text, "%.1e", r->worst_error);
+    pw_canvas_right(canvas, row, at + 9, width - 9, r->ratio > 1 ? PW_STYLE_BAD : PW_STYLE_NORMAL, text);
+}
+
+static void draw_cell(const struct pw_tui *tui, struct pw_canvas *canvas, int row, int at, int width, pw_column column,
+                      size_t signature)
+{
+    static const char *const sensitivities[] = {"low", "medium", "high"};
+    static const pw_style sensitivity_styles[] = {PW_STYLE_DIM, PW_STYLE_NORMAL, PW_STYLE_WARN};
+    const struct pw_signature *s = &tui->inventory->signatures[signature];
+    const struct pw_tui_row *r = &tui->signatures[signature];
+    pw_style style = PW_STYLE_NORMAL;
+    char text[64] = "";
+    const char *show = text;
+
+    switch (column) {
+    case PW_COLUMN_OPERATOR:
+        show = s->op_label;
+        break;
+    case PW_COLUMN_NODES:
+        snprintf(text, sizeof text, "%zu", s->node_count);
+        break;
+    case PW_COLUMN_SHAPES:
+        show = s->shapes;
+        style = PW_STYLE_DIM;
+        break;
+    case PW_COLUMN_CATEGORY:
+        show = pw_category_name(s->category);
+        style = PW_STYLE_DIM;
+        break;
+    case PW_COLUMN_SHARE:
+        if (!isnan(s->share) && s->share > 0)
+            snprintf(text, sizeof text, s->share >= 0.0995 ? "%.0f%%" : "%.1f%%", 100 * s->share);
+        break;
+    case PW_COLUMN_COVERAGE: {
+        const struct pw_impl_list *impls = pw_tui_impls(tui, signature);
+
+        show = pw_tui_coverage(tui, signature);
+        if (impls && (impls->coverage == PW_COVERAGE_MISSING || impls->kernel_required))
+            style = PW_STYLE_BAD;
+        else if (!impls || impls->coverage == PW_COVERAGE_HOST)
+            style = PW_STYLE_DIM;
+        break;
+    }
+    case PW_COLUMN_SENSITIVITY:
+        show = sensitivities[s->sensitivity];
+        style = sensitivity_styles[s->sensitivity];
+        break;
+    case PW_COLUMN_DYNAMIC:
+        show = s->data_dependent ? "data" : s->dynamic ? "dyn" : "";
+        style = s->data_dependent ? PW_STYLE_WARN : PW_STYLE_ACCENT;
+        break;
+    case PW_COLUMN_ERROR:
+        draw_error(r, canvas, row, at, width);
+        return;
+    case PW_COLUMN_RATIO:
+        if (r->target_ns && r->reference_ns)
+            snprintf(text, sizeof text, "%.2fx", (double)r->reference_ns / (double)r->target_ns);
+        break;
+    case PW_COLUMN_VERDICT:
+        show = pw_tui_verdict(tui, signature, &style);
+        if (r->from_store && r->measured && !r->running) {
+            snprintf(text, sizeof text, "%s*", show);
+            show = text;
+        }
+        break;
+    case PW_COLUMN_PRIORITY:
+        snprintf(text, sizeof text, "%.0f", pw_tui_priority(tui, signature));
+        break;
+    default:
+        break;
+    }
+    if (layouts[column].right)
+        pw_canvas_right(canvas, row, at, width, style, show);
+    else
+        pw_canvas_text(canvas, row, at, width, style, show);
+}
+
+static void draw_row(const struct pw_tui *tui, struct pw_canvas *canvas, int row, const int *widths, size_t position)
+{
+    size_t signature = tui->visible[position];
+    int at = 2;
+
+    if (tui->signatures[signature].marked)
+        pw_canvas_text(canvas, row, 0, 1, PW_STYLE_ACCENT, "*");
+    for (int c = 0; c < PW_COLUMN_COUNT; c++)
+        if (widths[c]) {
+            draw_cell(tui, canvas, row, at, widths[c], (pw_column)c, signature);
+            at += widths[c] + 1;
+        }
+    if (position == tui->cursor) {
+        if (!tui->signatures[signature].marked)
+            pw_canvas_text(canvas, row, 0, 1, PW_STYLE_SELECTED, ">");
+        pw_canvas_style(canvas, row, 0, canvas->columns, PW_STYLE_SELECTED);
+    }
+}
+
+void pw_view_inventory(struct pw_tui *tui, struct pw_canvas *canvas, int top, int rows)
+{
+    int widths[PW_COLUMN_COUNT], list = rows - 2;
+
+    summary_line(tui, canvas, top);
+    if (rows < 3)
+        return;
+    choose_columns(canvas->columns, widths);
+    draw_heads(tui, canvas, top + 1, widths);
+    if (tui->cursor < tui->top)
+        tui->top = tui->cursor;
+    if (tui->cursor >= tui->top + (size_t)list)
+        tui->top = tui->cursor - (size_t)list + 1;
+    for (int i = 0; i < list && tui->top + (size_t)i < tui->visible_count; i++)
+        draw_row(tui, canvas, top + 2 + i, widths, tui->top + (size_t)i);
+    if (!tui->inventory->signature_count)
+        pw_canvas_text(canvas, top + 3, 2, canvas->columns - 2, PW_STYLE_DIM, "The graph has no operators.");
+    else if (!tui->visible_count)
+        pw_canvas_printf(canvas, top + 3, 2, canvas->columns - 2, PW_STYLE_DIM,
+                         "Nothing matches '%s'. / changes the filter, Esc clears it.", tui->filter);
+}
