@@ -104,7 +104,7 @@ const char *pw_tui_verdict(const struct pw_tui *tui, size_t signature, pw_style 
         return "running";
     if (row->measured && row->host) {
         *style = row->gate_failed ? PW_STYLE_BAD : PW_STYLE_DIM;
-        return row->gate_failed ? "not on target" : "host";
+        return row->gate_failed ? "off target" : "host";
     }
     if (row->measured) {
         *style = !strcmp(row->standing, "held")     ? (row->ratio > 0.5 ? PW_STYLE_WARN : PW_STYLE_GOOD)
@@ -126,7 +126,7 @@ double pw_tui_priority(const struct pw_tui *tui, size_t signature)
     const struct pw_tui_row *row = &tui->signatures[signature];
     const struct pw_impl_list *impls = pw_tui_impls(tui, signature);
     double share = isnan(s->share) ? 0 : s->share;
-    double weight = 0.25 + 0.5 * sqrt(share) + 0.125 * (double)s->sensitivity;
+    double weight = 0.4 + 0.4 * sqrt(share) + 0.1 * (double)s->sensitivity;
     double urgency = 0.15; /* nothing known against it */
 
     if (s->shape_arithmetic || (row->measured && row->host && !row->gate_failed))

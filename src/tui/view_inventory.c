@@ -11,10 +11,10 @@ static const struct column_layout {
     int rank;  /* which to leave out first: highest */
     bool right;
 } layouts[PW_COLUMN_COUNT] = {
-    [PW_COLUMN_OPERATOR] = {20, 0, false},   [PW_COLUMN_NODES] = {4, 3, true},     [PW_COLUMN_SHAPES] = {18, 4, false},
-    [PW_COLUMN_CATEGORY] = {14, 10, false},  [PW_COLUMN_SHARE] = {6, 5, true},     [PW_COLUMN_COVERAGE] = {9, 2, false},
-    [PW_COLUMN_SENSITIVITY] = {6, 7, false}, [PW_COLUMN_DYNAMIC] = {4, 9, false},  [PW_COLUMN_ERROR] = {17, 6, false},
-    [PW_COLUMN_RATIO] = {7, 8, true},        [PW_COLUMN_VERDICT] = {13, 1, false}, [PW_COLUMN_PRIORITY] = {4, 11, true},
+    [PW_COLUMN_OPERATOR] = {16, 0, false},   [PW_COLUMN_NODES] = {4, 4, true},     [PW_COLUMN_SHAPES] = {14, 6, false},
+    [PW_COLUMN_CATEGORY] = {14, 10, false},  [PW_COLUMN_SHARE] = {5, 5, true},     [PW_COLUMN_COVERAGE] = {8, 2, false},
+    [PW_COLUMN_SENSITIVITY] = {6, 8, false}, [PW_COLUMN_DYNAMIC] = {4, 9, false},  [PW_COLUMN_ERROR] = {12, 3, false},
+    [PW_COLUMN_RATIO] = {7, 7, true},        [PW_COLUMN_VERDICT] = {11, 1, false}, [PW_COLUMN_PRIORITY] = {4, 11, true},
 };
 
 /* Which columns fit, and what is left for the shapes. */
@@ -107,12 +107,12 @@ static void draw_error(const struct pw_tui_row *r, struct pw_canvas *canvas, int
         pw_canvas_text(canvas, row, at, width, PW_STYLE_DIM, "-");
         return;
     }
-    pw_canvas_bar(canvas, row, at, 8, r->ratio,
+    pw_canvas_bar(canvas, row, at, 4, r->ratio,
                   r->ratio > 1     ? PW_STYLE_BAD
                   : r->ratio > 0.5 ? PW_STYLE_WARN
                                    : PW_STYLE_GOOD);
     snprintf(text, sizeof text, "%.1e", r->worst_error);
-    pw_canvas_right(canvas, row, at + 9, width - 9, r->ratio > 1 ? PW_STYLE_BAD : PW_STYLE_NORMAL, text);
+    pw_canvas_right(canvas, row, at + 5, width - 5, r->ratio > 1 ? PW_STYLE_BAD : PW_STYLE_NORMAL, text);
 }
 
 static void draw_cell(const struct pw_tui *tui, struct pw_canvas *canvas, int row, int at, int width, pw_column column,

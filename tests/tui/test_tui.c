@@ -1,0 +1,459 @@
+/* The workbench's model and views: keys go in, the canvas is compared with literal text. The graph is a fake
+ * with fixed numbers; no terminal, no device. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tui/tui.h"
+
+static struct pw_graph graph = {.name = "main"};
+static struct pw_node nodes[3] = {
+    {.name = "mlp/fc", .op_type = "MatMul", .index = 4, .graph = &graph, .domain = ""},
+    {.name = "attn/softmax", .op_type = "Softmax", .index = 7, .graph = &graph, .domain = ""},
+    {.name = "evil\033]0;owned\007\xff", .op_type = "Mystery", .index = 9, .graph = &graph, .domain = "x"}};
+static const struct pw_node *node_lists[3][1] = {{&nodes[0]}, {&nodes[1]}, {&nodes[2]}};
+static const struct pw_op some_op = {.name = "MatMul"};
+
+static struct pw_signature signatures[3] = {
+    {.text = "MatMul-13 (float32[b,64], const float32[64,64]) -> (float32[b,64])",
+     .id = "aaaaaaaaaaaaaaaa",
+     .op_label = "MatMul-13",
+     .shapes = "[b,64] [64,64] -> [b,64]",
+     .op = &some_op,
+     .category = PW_CATEGORY_MATMUL,
+     .flops_value = 8192,
+     .bytes_value = 17000,
+     .intensity = 0.48,
+     .share = 0.9,
+     .floating = true,
+     .dynamic = true,
+     .dynamic_reason = "in 0 dim 0: b",
+     .sensitivity = PW_SENSITIVITY_MEDIUM,
+     .sensitivity_reason = "long accumulation",
+     .pattern = -1},
+    {.text = "Softmax-13 axis=-1 (float32[b,8]) -> (float32[b,8])",
+     .id = "bbbbbbbbbbbbbbbb",
+     .op_label = "Softmax-13",
+     .shapes = "[b,8] -> [b,8]",
+     .op = &some_op,
+     .category = PW_CATEGORY_ACTIVATION,
+     .flops_value = 100,
+     .bytes_value = 64,
+     .intensity = 1.5,
+     .share = 0.1,
+     .floating = true,
+     .sensitivity = PW_SENSITIVITY_HIGH,
+     .sensitivity_reason = "exponentials",
+     .pattern = -1},
+    {.text = "x:Mystery (float32[8]) -> (?)",
+     .id = "cccccccccccccccc",
+     .op_label = "x:Mystery",
+     .shapes = "[8] -> ?",
+     .category = PW_CATEGORY_OTHER,
+     .flops_value = NAN,
+     .bytes_value = NAN,
+     .intensity = NAN,
+     .share = NAN,
+     .pattern = -1},
+};
+static struct pw_inventory inventory = {
+    .signatures = signatures, .signature_count = 3, .node_count = 3, .total_flops = 8292};
+
+static struct pw_impl impls[2] = {{.kind = PW_COVERAGE_KERNEL, .name = "matmul_tile", .supported = true, .why = ""},
+                                  {.kind = PW_COVERAGE_HOST, .name = "reference", .supported = true, .why = ""}};
+static const struct pw_impl_list lists[3] = {
+    {.items = impls, .count = 2, .selected = 0, .coverage = PW_COVERAGE_KERNEL},
+    {.items = impls, .count = 1, .selected = 0, .coverage = PW_COVERAGE_KERNEL},
+    {.selected = -1, .coverage = PW_COVERAGE_MISSING, .reason = "unknown operator"}};
+
+static const struct pw_impl_list *fake_implementations(void *user, size_t signature)
+{
+    (void)user;
+    return &lists[signature];
+}
+
+static struct pw_canvas canvas;
+
+static struct pw_tui *open_tui(int rows, int columns)
+{
+    struct pw_tui *tui = NULL;
+    struct pw_error err = {0};
+
+    for (int i = 0; i < 3; i++) {
+        signatures[i].nodes = node_lists[i];
+        signatures[i].node_count = 1;
+    }
+    assert_int_equal(pw_tui_create(&inventory, "m.onnx", "opencl", &tui, &err), PW_OK);
+    tui->implementations = fake_implementations;
+    canvas.ascii = true;
+    pw_tui_resize(tui, rows, columns);
+    return tui;
+}
+
+static void press(struct pw_tui *tui, const char *keys)
+{
+    for (; *keys; keys++) {
+        struct pw_input input = {.kind = PW_INPUT_KEY, .key = (uint32_t)*keys};
+
+        if (*keys == '\n')
+            input.key = PW_KEY_ENTER;
+        else if (*keys == '\033')
+            input.key = PW_KEY_ESCAPE;
+        pw_tui_apply(tui, &input);
+    }
+}
+
+static void send(struct pw_tui *tui, struct pw_event *event)
+{
+    struct pw_input input = {.kind = PW_INPUT_SESSION, .event = event, .now_ms = 2000};
+
+    pw_tui_apply(tui, &input);
+}
+
+static void device_opens(struct pw_tui *tui)
+{
+    struct pw_event device = {.kind = PW_EVENT_DEVICE}, coverage = {.kind = PW_EVENT_COVERAGE};
+
+    send(tui, &device);
+    send(tui, &coverage);
+}
+
+static const char *screen_of(struct pw_tui *tui)
+{
+    static struct pw_buf text;
+    struct pw_error err = {0};
+
+    pw_buf_clear(&text);
+    assert_int_equal(pw_tui_draw(tui, &canvas, &err), PW_OK);
+    pw_canvas_dump(&canvas, &text);
+    return pw_buf_text(&text);
+}
+
+static void expect(struct pw_tui *tui, const char *text)
+{
+    assert_string_equal(screen_of(tui), text);
+}
+
+static void shows(struct pw_tui *tui, const char *part)
+{
+    const char *screen = screen_of(tui);
+
+    if (!strstr(screen, part))
+        print_error("'%s' is not on the screen:\n%s\n", part, screen);
+    assert_non_null(strstr(screen, part));
+}
+
+static void hides(struct pw_tui *tui, const char *part)
+{
+    assert_null(strstr(screen_of(tui), part));
+}
+
+static void close_tui(struct pw_tui *tui)
+{
+    pw_tui_destroy(tui);
+    pw_canvas_clear(&canvas);
+}
+
+/* ---- snapshots ---- */
+
+static void test_inventory_80(void **state)
+{
+    struct pw_tui *tui = open_tui(9, 80);
+
+    (void)state;
+    device_opens(tui);
+    expect(tui, " portwright  inventory  m.onnx                                           opencl\n"
+                " 3 signatures of 3 nodes, 8.29 kFLOP  kernel 2  host 0  missing 1  failed 0  ..\n"
+                "  operator            n shapes          flops covered  error        verdict\n"
+                "> x:Mystery           1 [8] -> ?              missing  -            missing\n"
+                "  MatMul-13           1 [b,64] [64,6...   90% kernel   -            -\n"
+                "  Softmax-13          1 [b,8] -> [b,8]    10% kernel   -            -\n"
+                "\n"
+                "\n"
+                "Enter detail  a verify all  v verify  / filter  s sort  Space mark  ? help\n");
+    close_tui(tui);
+}
+
+static void test_inventory_40(void **state)
+{
+    struct pw_tui *tui = open_tui(10, 40);
+
+    (void)state;
+    device_opens(tui);
+    shows(tui, "MatMul-13");
+    shows(tui, "missing"); /* coverage and verdict stay at the narrowest */
+    hides(tui, "category");
+    close_tui(tui);
+}
+
+/* ---- doing things ---- */
+
+static void test_worst_first(void **state)
+{
+    struct pw_tui *tui = open_tui(24, 120);
+
+    (void)state;
+    device_opens(tui);
+    assert_int_equal(tui->visible[0], 2); /* the missing operator is what to do next */
+    press(tui, "n");
+    assert_int_equal(tui->visible[tui->cursor], 2);
+    close_tui(tui);
+}
+
+static void test_filter(void **state)
+{
+    struct pw_tui *tui = open_tui(24, 120);
+
+    (void)state;
+    device_opens(tui);
+    press(tui, "/sens:high\n");
+    assert_int_equal(tui->visible_count, 1);
+    shows(tui, "Softmax-13");
+    hides(tui, "MatMul-13");
+    press(tui, "\033");
+    assert_int_equal(tui->visible_count, 3);
+    press(tui, "/cov:missing\n");
+    assert_int_equal(tui->visible_count, 1);
+    assert_int_equal(tui->visible[0], 2);
+    press(tui, "/ flops>1\n");
+    assert_int_equal(tui->visible_count, 0);
+    shows(tui, "Nothing matches 'cov:missing flops>1'");
+    press(tui, "j"); /* moving in an empty list is harmless */
+    press(tui, "\nv ");
+    assert_int_equal(tui->intent, PW_INTENT_NONE);
+    press(tui, "\033/node:fc\n");
+    assert_int_equal(tui->visible_count, 1);
+    assert_int_equal(tui->visible[0], 0);
+    close_tui(tui);
+}
+
+static void test_sort(void **state)
+{
+    struct pw_tui *tui = open_tui(24, 120);
+
+    (void)state;
+    device_opens(tui);
+    tui->sort = PW_COLUMN_CATEGORY;
+    press(tui, "s"); /* next column: share, largest first */
+    assert_int_equal(tui->sort, PW_COLUMN_SHARE);
+    assert_int_equal(tui->visible[0], 0);
+    press(tui, "r");
+    assert_int_equal(tui->visible[2], 0);
+    close_tui(tui);
+}
+
+static void test_marks_select(void **state)
+{
+    struct pw_tui *tui = open_tui(24, 120);
+
+    (void)state;
+    device_opens(tui);
+    press(tui, "g  v");
+    assert_int_equal(tui->intent, PW_INTENT_VERIFY);
+    assert_int_equal(tui->selection_count, 2);
+    tui->intent = PW_INTENT_NONE;
+    press(tui, "a");
+    assert_int_equal(tui->selection_count, 3);
+    close_tui(tui);
+}
+
+static void test_run_and_failure(void **state)
+{
+    struct pw_tui *tui = open_tui(24, 120);
+    struct pw_event started = {.kind = PW_EVENT_STARTED, .total = 4};
+    struct pw_event failed = {.kind = PW_EVENT_CASE, .done = 1, .total = 4};
+    struct pw_event summary = {.kind = PW_EVENT_SIGNATURE};
+    struct pw_event finished = {.kind = PW_EVENT_FINISHED};
+
+    (void)state;
+    device_opens(tui);
+    send(tui, &started);
+    failed.result = (struct pw_case_result){.signature = 1,
+                                            .verdict = PW_VERDICT_FAIL,
+                                            .tolerance = 1e-6,
+                                            .reason = "output 0, element [1,3]: got 0.5, golden 0.25"};
+    snprintf(failed.result.id, sizeof failed.result.id, "1:bbbbbbbbbbbbbbbb:f32:graph:normal:1");
+    failed.result.comparison.max_error = 1;
+    send(tui, &failed);
+    press(tui, "3");
+    shows(tui, "1/4");
+    shows(tui, "1 failures so far");
+    shows(tui, "FAIL Softmax-13: output 0, element [1,3]");
+    summary.summary = (struct pw_signature_result){.signature = 1,
+                                                   .standing = PW_STANDING_FAILED,
+                                                   .implementations = &lists[1],
+                                                   .gate_failed = true,
+                                                   .worst_error = 1,
+                                                   .worst_ratio = 1e6,
+                                                   .tolerance = 1e-6};
+    send(tui, &summary);
+    finished.totals = (struct pw_verify_totals){.signatures = 1, .failed = 1, .cases = 4, .gate_failed = 1};
+    send(tui, &finished);
+    assert_false(tui->running);
+    press(tui, "1/status:failed\n\n");
+    shows(tui, "worst error 1, tolerance 1e-06");
+    shows(tui, "FAIL    1:bbbbbbbbbbbbbbbb:f32:graph:normal:1");
+    shows(tui, "attn/softmax");
+    close_tui(tui);
+}
+
+/* Names from a graph never reach the canvas raw. */
+static void test_hostile_names(void **state)
+{
+    struct pw_tui *tui = open_tui(40, 100);
+
+    (void)state;
+    device_opens(tui);
+    press(tui, "/mystery\n\n");
+    shows(tui, "evil?]0;owned");
+    for (int i = 0; i < canvas.rows * canvas.columns; i++)
+        assert_true(canvas.cells[i].code == 0 || (canvas.cells[i].code >= 32 && canvas.cells[i].code != 127));
+    close_tui(tui);
+}
+
+static void test_device_failure_is_shown(void **state)
+{
+    struct pw_tui *tui = open_tui(24, 100);
+    struct pw_event device = {.kind = PW_EVENT_DEVICE, .failed = true};
+
+    (void)state;
+    snprintf(device.error.message, sizeof device.error.message, "no OpenCL platform: install pocl-opencl-icd");
+    send(tui, &device);
+    shows(tui, "no OpenCL platform: install pocl-opencl-icd");
+    press(tui, "j");
+    shows(tui, "target not usable");
+    press(tui, "m");
+    shows(tui, "no OpenCL platform: install pocl-opencl-icd"); /* readable afterwards */
+    press(tui, "\033");
+    assert_int_equal(tui->screen, PW_SCREEN_INVENTORY);
+    close_tui(tui);
+}
+
+/* The help names every key of every screen: it is made from the same tables. */
+static void test_help_is_complete(void **state)
+{
+    struct pw_tui *tui = open_tui(200, 100);
+
+    (void)state;
+    press(tui, "?");
+    for (int screen = 0; screen < PW_SCREEN_COUNT; screen++)
+        for (const struct pw_tui_key *key = pw_tui_screens[screen].keys; key->key; key++)
+            if (screen < PW_SCREEN_MESSAGES)
+                shows(tui, key->label);
+    for (const struct pw_tui_key *key = pw_tui_global_keys; key->key; key++)
+        shows(tui, key->label);
+    close_tui(tui);
+}
+
+/* Random keys, clicks, sizes and events: whatever comes, the model stays sound and the screen can be drawn. */
+static void test_monkey(void **state)
+{
+    static const uint32_t keys[] = {'j',
+                                    'k',
+                                    'g',
+                                    'G',
+                                    'h',
+                                    'l',
+                                    's',
+                                    'S',
+                                    'r',
+                                    ' ',
+                                    'n',
+                                    'a',
+                                    'v',
+                                    'c',
+                                    '?',
+                                    'm',
+                                    '/',
+                                    '1',
+                                    '2',
+                                    '3',
+                                    'x',
+                                    ':',
+                                    'o',
+                                    PW_KEY_ENTER,
+                                    PW_KEY_ESCAPE,
+                                    PW_KEY_TAB,
+                                    PW_KEY_UP,
+                                    PW_KEY_DOWN,
+                                    PW_KEY_PAGE_DOWN,
+                                    PW_KEY_PAGE_UP,
+                                    PW_KEY_END,
+                                    PW_KEY_HOME,
+                                    PW_KEY_BACKSPACE,
+                                    0x4e2d};
+    struct pw_tui *tui = open_tui(24, 80);
+    struct pw_error err = {0};
+    uint64_t random = 12345;
+
+    (void)state;
+    device_opens(tui);
+    for (int i = 0; i < 20000; i++) {
+        struct pw_input input = {.kind = PW_INPUT_KEY};
+
+        random = random * 6364136223846793005u + 1442695040888963407u;
+        input.key = keys[(random >> 33) % (sizeof keys / sizeof *keys)];
+        if (random >> 60 == 1)
+            pw_tui_resize(tui, (int)(random >> 40) % 60 + 1, (int)(random >> 20) % 200 + 1);
+        if (random >> 60 == 2) {
+            input.kind = random & 1 ? PW_INPUT_CLICK : PW_INPUT_WHEEL;
+            input.row = (int)(random >> 40) % 60;
+            input.steps = (random & 2) ? 1 : -1;
+        }
+        pw_tui_apply(tui, &input);
+        tui->intent = PW_INTENT_NONE;
+        assert_true(!tui->visible_count || tui->cursor < tui->visible_count);
+        if (i % 7 == 0)
+            assert_int_equal(pw_tui_draw(tui, &canvas, &err), PW_OK);
+    }
+    close_tui(tui);
+}
+
+static void test_canvas_wide_and_narrow(void **state)
+{
+    struct pw_canvas c = {0};
+    struct pw_buf text = {0};
+    struct pw_error err = {0};
+
+    (void)state;
+    assert_int_equal(pw_canvas_resize(&c, 2, 6, &err), PW_OK);
+    assert_int_equal(pw_canvas_text(&c, 0, 0, 6, PW_STYLE_NORMAL,
+                                    "a\xe4\xb8\xad"
+                                    "b"),
+                     4); /* a wide glyph takes two */
+    pw_canvas_text(&c, 1, 4, 10, PW_STYLE_NORMAL, "xyz");
+    pw_canvas_text(&c, 7, 0, 10, PW_STYLE_NORMAL, "outside");
+    pw_canvas_dump(&c, &text);
+    assert_string_equal(pw_buf_text(&text), "a\xe4\xb8\xad"
+                                            "b\n    xy\n");
+    pw_buf_clear(&text);
+    pw_canvas_bar(&c, 0, 0, 4, 0.5, PW_STYLE_GOOD);
+    assert_true(c.cells[0].code == 0x2588 && c.cells[1].code == 0x2588 && c.cells[2].code == 0x00b7);
+    pw_canvas_clear(&c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_inventory_80),
+        cmocka_unit_test(test_inventory_40),
+        cmocka_unit_test(test_worst_first),
+        cmocka_unit_test(test_filter),
+        cmocka_unit_test(test_sort),
+        cmocka_unit_test(test_marks_select),
+        cmocka_unit_test(test_run_and_failure),
+        cmocka_unit_test(test_hostile_names),
+        cmocka_unit_test(test_device_failure_is_shown),
+        cmocka_unit_test(test_help_is_complete),
+        cmocka_unit_test(test_monkey),
+        cmocka_unit_test(test_canvas_wide_and_narrow),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
