@@ -181,7 +181,7 @@ static const struct pw_formal loop_inputs[] = {
     {0},
 };
 static const struct pw_formal loop_outputs[] = {
-    {"v_final_and_scan_outputs", NULL, PW_FORMAL_VARIADIC | PW_FORMAL_ANY},
+    {"v_final_and_scan", NULL, PW_FORMAL_VARIADIC | PW_FORMAL_ANY},
     {0},
 };
 
