@@ -1,0 +1,47 @@
+# The gate end to end on a small decoder graph: a held check exits 0 and is recorded; a kernel that is deliberately
+# wrong exits 1 and is named; a target that is not there exits 3.
+. "${PW_SOURCE:?}/tests/lib.sh"
+need_opencl
+cd "$scratch" || exit 1
+model=$scratch/small.onnx
+"$PORTWRIGHT" make-graph --layers 1 --width 32 --heads 2 --vocabulary 64 -o "$model" || exit 1
+dims="batch=1,sequence=5,past_sequence=3"
+
+exits "a decoder graph holds" 0 "$PORTWRIGHT" --check "$model" --dim "$dims"
+says "the report names the gate" "$scratch/out" "Gate passed"
+says "the report names the reference" "$scratch/out" "openblas"
+[ -s .portwright/portwright.db ] && ok "the run is recorded" || not_ok "the run is recorded"
+
+exits "JSON" 0 "$PORTWRIGHT" --check "$model" --dim "$dims" --format json -o report.json --no-timing
+if command -v python3 >/dev/null 2>&1; then
+    exits "JSON is well formed and has its schema's number" 0 python3 -c "
+import json
+r = json.load(open('report.json'))
+assert r['schema'] == 1 and r['exit_code'] == 0 and r['totals']['held'] > 0
+assert all(s['signature'] and s['coverage'] for s in r['signatures'])"
+fi
+exits "CSV" 0 "$PORTWRIGHT" --check "$model" --dim "$dims" --format csv --no-timing
+says "CSV has a head" "$scratch/out" "signature,operator,nodes"
+exits "Markdown" 0 "$PORTWRIGHT" --check "$model" --dim "$dims" --format md --no-timing
+says "Markdown has a table" "$scratch/out" "| operator | nodes |"
+exits "an operator that the graph lacks" 2 "$PORTWRIGHT" check "$model" --dim "$dims" --op Conv
+exits "a dim that the graph lacks" 2 "$PORTWRIGHT" check "$model" --dim "batsch=1"
+says "dim: a guess" "$scratch/err" "batch"
+exits "a target that is not there" 3 "$PORTWRIGHT" check "$model" --dim "$dims" --target opencl:nosuchplatform
+exits "nothing can be proven on the reference alone" 1 "$PORTWRIGHT" check "$model" --dim "$dims" --target reference
+
+# A kernel that is wrong: the same description and source, but softmax forgets its last column.
+mkdir -p wrong/softmax
+cp "$PW_SOURCE"/ops/prelude.cl wrong/
+cp "$PW_SOURCE"/ops/softmax/softmax.yaml "$PW_SOURCE"/ops/softmax/*.cl wrong/softmax/
+for source in wrong/softmax/*.cl; do
+    sed -i '1i #define exp(x) (exp(x) * 1.001f)\n#define PW_STORE(Y, i, v) pw_wrong_store' "$source"
+    sed -i '2d' "$source"
+    sed -i 's/PW_STORE(Y, \([^,]*\), \(.*\));$/PW_STORE(Y, \1, (\2) * 1.001f);/; s/PW_STORE8(Y, \([^,]*\), \(.*\));$/PW_STORE8(Y, \1, (\2) * 1.001f);/; s/PW_STORE16(Y, \([^,]*\), \(.*\));$/PW_STORE16(Y, \1, (\2) * 1.001f);/' "$source"
+done
+exits "a kernel that is wrong by a thousandth fails the gate" 1 "$PORTWRIGHT" check "$model" --dim "$dims" --ops-dir wrong --no-timing
+says "the wrong operator is named" "$scratch/out" "FAIL Softmax"
+case_id=$(sed -n 's/.*--case \(1:[^ ]*\).*/\1/p' "$scratch/out" | head -n 1)
+exits "the printed reproducer reproduces it" 1 "$PORTWRIGHT" check "$model" --dim "$dims" --ops-dir wrong --case "$case_id"
+says "and names the element" "$scratch/out" "element ["
+finish

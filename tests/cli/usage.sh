@@ -1,0 +1,33 @@
+# Wrong usage is exit code 2 with a message that says what was expected; help is 0.
+. "${PW_SOURCE:?}/tests/lib.sh"
+
+exits "help" 0 "$PORTWRIGHT" --help
+says "help lists the commands" "$scratch/out" "portwright conformance"
+says "help lists the exit codes" "$scratch/out" "1 a gate failed"
+exits "version" 0 "$PORTWRIGHT" --version
+says "version is the file's" "$scratch/out" "portwright $(cat "$PW_SOURCE/VERSION")"
+exits "no model" 2 "$PORTWRIGHT" --check
+says "no model: the message" "$scratch/err" "expected one MODEL"
+exits "a model that is not there" 2 "$PORTWRIGHT" --check "$scratch/absent.onnx"
+says "absent model: named" "$scratch/err" "absent.onnx"
+exits "an unknown option" 2 "$PORTWRIGHT" --check --tarqet opencl x.onnx
+says "unknown option: a guess" "$scratch/err" "did you mean --target"
+exits "an option without its value" 2 "$PORTWRIGHT" check x.onnx --seed
+exits "a seed that is no number" 2 "$PORTWRIGHT" check x.onnx --seed many
+exits "dims that make no sense" 2 "$PORTWRIGHT" check x.onnx --dim batch=-1
+says "dims: what was expected" "$scratch/err" "NAME=N"
+exits "a format that does not exist" 2 "$PORTWRIGHT" inventory x.onnx --format pdf
+exits "a mistyped command" 2 "$PORTWRIGHT" inventori x.onnx
+says "mistyped command: a guess" "$scratch/err" "did you mean 'inventory'"
+exits "the workbench without a terminal" 2 sh -c '"$0" "$1" </dev/null' "$PORTWRIGHT" "$0"
+printf 'no onnx at all' >"$scratch/text.onnx"
+exits "a file that is no model" 2 "$PORTWRIGHT" inventory "$scratch/text.onnx"
+says "no model: the file is named" "$scratch/err" "text.onnx"
+printf '\033]0;owned\007' >"$scratch/$(printf 'evil\033[31m').onnx" 2>/dev/null
+"$PORTWRIGHT" inventory "$scratch/$(printf 'evil\033[31m').onnx" >"$scratch/out" 2>"$scratch/err"
+if grep -q "$(printf '\033')" "$scratch/err" "$scratch/out"; then
+    not_ok "an escape sequence in a file name is not printed raw"
+else
+    ok "an escape sequence in a file name is not printed raw"
+fi
+finish

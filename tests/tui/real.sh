@@ -1,0 +1,63 @@
+# The workbench in a real terminal (tmux): starts, answers keys, resizes, verifies, suspends, ends clean.
+. "${PW_SOURCE:?}/tests/lib.sh"
+command -v tmux >/dev/null 2>&1 || { echo "skip - no tmux"; exit 77; }
+need_opencl
+cd "$scratch" || exit 1
+model=$scratch/small.onnx
+"$PORTWRIGHT" make-graph --layers 1 --width 32 --heads 2 --vocabulary 64 -o "$model" || exit 1
+socket=$scratch/tmux
+mux() { tmux -S "$socket" -f /dev/null "$@"; }
+
+start() { # columns rows environment...
+    columns=$1 rows=$2
+    shift 2
+    mux kill-server 2>/dev/null
+    mux new-session -d -s w -x "$columns" -y "$rows" \
+        "env LC_ALL=C.UTF-8 $* $PORTWRIGHT $model --dim batch=1,sequence=4,past_sequence=2; echo ended \$? ; sleep 1000"
+}
+
+# shows NAME TEXT: waits until the screen holds it, up to a minute
+shows() {
+    for _ in $(seq 600); do
+        mux capture-pane -p -t w >"$scratch/screen" 2>/dev/null
+        if grep -qF -- "$2" "$scratch/screen"; then
+            ok "$1"
+            return
+        fi
+        sleep 0.1
+    done
+    echo "    the screen never showed '$2':"
+    not_ok "$1" "$scratch/screen"
+}
+
+start 120 40
+shows "the inventory comes up" "signatures of"
+shows "coverage arrives" "kernel"
+mux send-keys -t w a
+mux send-keys -t w 3
+shows "the run screen shows progress and totals" "held"
+mux send-keys -t w '?'
+shows "help" "next problem"
+mux send-keys -t w Escape
+mux resize-window -t w -x 60 -y 15
+shows "a small terminal" "run"
+mux send-keys -t w 1
+mux send-keys -t w '/' 'Softmax' Enter
+shows "the filter narrows" "> Softmax"
+mux send-keys -t w Enter
+shows "detail" "Implementations"
+mux send-keys -t w q
+shows "quit ends with 0" "ended 0"
+
+start 40 10 TERM=vt100
+shows "monochrome and narrow" "signatures"
+mux send-keys -t w q
+shows "and ends" "ended 0"
+
+start 100 30
+shows "up again" "signatures of"
+pid=$(pgrep -f "$PORTWRIGHT $model" | head -n 1)
+kill -TERM "$(pgrep -n -f "^$PORTWRIGHT $model")"
+shows "SIGTERM ends it and gives the terminal back" "ended"
+mux kill-server 2>/dev/null
+finish
