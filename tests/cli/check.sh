@@ -30,14 +30,20 @@ says "dim: a guess" "$scratch/err" "batch"
 exits "a target that is not there" 3 "$PORTWRIGHT" check "$model" --dim "$dims" --target opencl:nosuchplatform
 exits "nothing can be proven on the reference alone" 1 "$PORTWRIGHT" check "$model" --dim "$dims" --target reference
 
-# A kernel that is wrong: the same description and source, but softmax forgets its last column.
+# A kernel that is wrong: the same description and source, but whatever it stores is off by a thousandth.
 mkdir -p wrong/softmax
 cp "$PW_SOURCE"/ops/prelude.cl wrong/
-cp "$PW_SOURCE"/ops/softmax/softmax.yaml "$PW_SOURCE"/ops/softmax/*.cl wrong/softmax/
-for source in wrong/softmax/*.cl; do
-    sed -i '1i #define exp(x) (exp(x) * 1.001f)\n#define PW_STORE(Y, i, v) pw_wrong_store' "$source"
-    sed -i '2d' "$source"
-    sed -i 's/PW_STORE(Y, \([^,]*\), \(.*\));$/PW_STORE(Y, \1, (\2) * 1.001f);/; s/PW_STORE8(Y, \([^,]*\), \(.*\));$/PW_STORE8(Y, \1, (\2) * 1.001f);/; s/PW_STORE16(Y, \([^,]*\), \(.*\));$/PW_STORE16(Y, \1, (\2) * 1.001f);/' "$source"
+cp "$PW_SOURCE"/ops/softmax/*.yaml wrong/softmax/
+for source in "$PW_SOURCE"/ops/softmax/*.cl; do
+    {
+        for n in "" 2 4 8 16; do
+            printf '#undef PW_STORE%s\n#define PW_STORE%s(X, i, v) ' "$n" "$n"
+            printf 'PW_CAT(pw_store%s_, PW_CAT(pw_class_, X##_dtype))(X, i, (v) * 1.001f)\n' "${n:-1}"
+        done
+        printf '#undef PW_STOREN\n#define PW_STOREN(X, N, i, v) '
+        printf 'PW_CAT4(pw_store, N, _, PW_CAT(pw_class_, X##_dtype))(X, i, (v) * 1.001f)\n'
+        cat "$source"
+    } >"wrong/softmax/${source##*/}"
 done
 exits "a kernel that is wrong by a thousandth fails the gate" 1 "$PORTWRIGHT" check "$model" --dim "$dims" --ops-dir wrong --no-timing
 says "the wrong operator is named" "$scratch/out" "FAIL Softmax"
