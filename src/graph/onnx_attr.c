@@ -362,6 +362,6 @@ pw_status pw_onnx_attr(struct pw_onnx_reader *r, struct pw_onnx_scope *scope, st
     }
 done:
     if (status != PW_OK)
-        pw_error_prefix(r->err, "attribute '%s'", show);
+        pw_onnx_prefix(r, "attribute '%s'", show);
     return status;
 }

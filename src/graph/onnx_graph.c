@@ -20,7 +20,7 @@ static pw_status read_info(struct pw_onnx_reader *r, struct pw_wire message, con
         return PW_OK;
     status = pw_onnx_type(r, pw_wire_body(message, s[PW_INFO_TYPE].data, s[PW_INFO_TYPE].size), 0, type);
     if (status != PW_OK)
-        pw_error_prefix(r->err, "value '%s'", pw_onnx_show(show, name->data, name->size));
+        pw_onnx_prefix(r, "value '%s'", pw_onnx_show(show, name->data, name->size));
     return status;
 }
 
@@ -48,7 +48,7 @@ static pw_status read_inputs(struct pw_onnx_reader *r, struct pw_onnx_builder *b
             return PW_ERR_MODEL;
         status = pw_onnx_declare(r, b->scope, copy, &id);
         if (status != PW_OK) {
-            pw_error_prefix(r->err, "input %zu", graph->input_count);
+            pw_onnx_prefix(r, "input %zu", graph->input_count);
             return status;
         }
         b->values[id].type = type;
@@ -89,7 +89,7 @@ static pw_status read_initializers(struct pw_onnx_reader *r, struct pw_onnx_buil
         if (status == PW_OK)
             status = place_initializer(r, b, name, &id);
         if (status != PW_OK) {
-            pw_error_prefix(r->err, "initializer %zu", i);
+            pw_onnx_prefix(r, "initializer %zu", i);
             return status;
         }
         b->values[id].initializer = tensor;
@@ -114,7 +114,7 @@ static pw_status read_sparse(struct pw_onnx_reader *r, struct pw_onnx_builder *b
         if (status == PW_OK)
             status = place_initializer(r, b, name, &id);
         if (status != PW_OK) {
-            pw_error_prefix(r->err, "sparse initializer %zu", i);
+            pw_onnx_prefix(r, "sparse initializer %zu", i);
             return status;
         }
         b->values[id].sparse = sparse;
@@ -307,7 +307,7 @@ pw_status pw_onnx_graph(struct pw_onnx_reader *r, struct pw_onnx_scope *lexical,
         *out = b.graph;
     goto done;
 place:
-    pw_error_prefix(r->err, "graph '%s'", pw_onnx_show(show, s[PW_GRAPH_NAME].data, s[PW_GRAPH_NAME].size));
+    pw_onnx_prefix(r, "graph '%s'", pw_onnx_show(show, s[PW_GRAPH_NAME].data, s[PW_GRAPH_NAME].size));
 done:
     r->depth--;
     pw_onnx_scope_clear(&scope);

@@ -16,7 +16,7 @@ static void prefix_node(struct pw_onnx_reader *r, const struct pw_onnx_scope *sc
                  PW_ONNX_SHOW);
     pw_onnx_show(name, s[PW_NODE_NAME].data, s[PW_NODE_NAME].size);
     pw_onnx_show(type, s[PW_NODE_OP_TYPE].data, s[PW_NODE_OP_TYPE].size);
-    pw_error_prefix(r->err, "%s '%s', node %zu '%s' (%s)", inlined ? "function" : "graph", where, index, name, type);
+    pw_onnx_prefix(r, "%s '%s', node %zu '%s' (%s)", inlined ? "function" : "graph", where, index, name, type);
 }
 
 static pw_status opset_of(struct pw_onnx_reader *r, const struct pw_onnx_opsets *opsets, const char *domain, int *out)
@@ -229,7 +229,7 @@ static pw_status declare_outputs(struct pw_onnx_reader *r, struct pw_onnx_scope 
         if (field.size > 0)
             status = declare(r, scope, user, field.data, field.size);
         if (status != PW_OK) {
-            pw_error_prefix(r->err, "output %zu", i);
+            pw_onnx_prefix(r, "output %zu", i);
             return status;
         }
     }

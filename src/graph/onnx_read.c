@@ -11,6 +11,7 @@
 #define INLINE_BASE ((size_t)64 << 20) /* bytes of function bodies read over again */
 #define INLINE_PER_BYTE 16
 #define MAX_OPSET 100000
+#define PREFIX_LONG 500 /* bytes of a message from which on enclosing places are left out */
 
 void *pw_onnx_alloc(struct pw_onnx_reader *r, size_t count, size_t size)
 {
@@ -27,6 +28,24 @@ void *pw_onnx_alloc(struct pw_onnx_reader *r, size_t count, size_t size)
     if (!p)
         pw_error_memory(r->err, count * size);
     return p;
+}
+
+void pw_onnx_prefix(struct pw_onnx_reader *r, const char *format, ...)
+{
+    char place[PW_ONNX_SHOW_BYTES * 3 + 64];
+    va_list args;
+    if (!r->err)
+        return;
+    if (r->depth > 1 && strlen(r->err->message) > PREFIX_LONG) {
+        if (!r->elided)
+            pw_error_prefix(r->err, "...");
+        r->elided = true;
+        return;
+    }
+    va_start(args, format);
+    vsnprintf(place, sizeof place, format, args);
+    va_end(args);
+    pw_error_prefix(r->err, "%s", place);
 }
 
 const char *pw_onnx_show(char dst[PW_ONNX_SHOW_BYTES], const uint8_t *data, size_t size)

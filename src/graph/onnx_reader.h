@@ -72,6 +72,7 @@ struct pw_onnx_reader {
     size_t external_cap;
     struct pw_onnx_patch *patches; /* heap */
     size_t patch_count, patch_cap;
+    bool elided;       /* the places between the innermost and the outermost were left out of a message */
     struct pw_buf key; /* scratch for map keys */
 };
 
@@ -125,6 +126,8 @@ const char *pw_onnx_domain(struct pw_onnx_reader *r, const struct pw_wire_slot *
 const char *pw_onnx_joined(struct pw_onnx_reader *r, const char *prefix, const char *name); /* "prefix/name" */
 /* Documentation, cut at a limit. */
 const char *pw_onnx_doc(struct pw_onnx_reader *r, const struct pw_wire_slot *slot);
+/* Puts a place before the error's message; of a long chain of places the middle is left out. */
+void pw_onnx_prefix(struct pw_onnx_reader *r, const char *format, ...) PW_PRINTF(2, 3);
 /* Bytes for a message. */
 const char *pw_onnx_show(char dst[PW_ONNX_SHOW_BYTES], const uint8_t *data, size_t size);
 pw_status pw_onnx_opsets_read(struct pw_onnx_reader *r, struct pw_wire message, uint32_t number,
