@@ -7,11 +7,15 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
+#include "base/file.h"
+#include "graph/decoder.h"
 #include "graph/graph.h"
 #include "graph/onnx_write.h"
 
@@ -144,6 +148,29 @@ static inline const struct pw_graph_value *value_named(const struct pw_graph *gr
             return &graph->values[i];
     fail_msg("no value '%s'", name);
     return NULL;
+}
+
+/* A decoder of one layer in a new file, its path, and (bytes may be NULL) its content. */
+static inline void small_decoder(struct pw_buf *bytes, char path[64])
+{
+    struct pw_decoder decoder;
+    struct pw_error err = {0};
+    int fd;
+    snprintf(path, 64, "/tmp/pw-decoder-XXXXXX");
+    fd = mkstemp(path);
+    assert_true(fd >= 0);
+    close(fd);
+    pw_decoder_defaults(&decoder);
+    decoder.layers = 1;
+    decoder.width = 16;
+    decoder.heads = 2;
+    decoder.vocabulary = 8;
+    decoder.positions = 8;
+    assert_int_equal(pw_decoder_check(&decoder, &err), PW_OK);
+    if (pw_decoder_write(&decoder, path, NULL, &err) != PW_OK)
+        fail_msg("%s", err.message);
+    if (bytes)
+        assert_int_equal(pw_file_read(path, 1 << 20, bytes, &err), PW_OK);
 }
 
 #endif
