@@ -385,8 +385,17 @@ pw_status pw_deform_bind(const struct pw_call *call, struct pw_bindings *b, stru
         {"group_maps", g.group_maps},
         {"offset_groups", offset_groups},
     };
+    /* The columns are then a pointwise convolution of one phase with one tap. */
+    const int64_t none = 0, one_step = 1, one_tap[2] = {0, 1}, pixels = g.window.out_size;
+    const int64_t all_tiles[2] = {0, (pixels + PIXELS - 1) / PIXELS};
+    const struct named_ints arrays[] = {
+        {"no_offset", &none, 1},     {"one_step", &one_step, 1}, {"one_tap", one_tap, 2},
+        {"all_tiles", all_tiles, 2}, {"all_pixels", &pixels, 1},
+    };
     if (status == PW_OK)
         status = bind_numbers(b, numbers, sizeof numbers / sizeof *numbers, err);
+    if (status == PW_OK)
+        status = bind_arrays(b, arrays, sizeof arrays / sizeof *arrays, err);
     return status == PW_OK ? bind_window(b, &g.window, err) : status;
 }
 

@@ -12,7 +12,7 @@
 #include "target/device_internal.h"
 
 #define START_DEADLINE_NS 30000000000
-#define TIDY_NS 1 /* how long closing may take to store compiled programs */
+#define TIDY_NS 2000000000 /* how long closing may take to store compiled programs */
 #define WORKERS_DEFAULT_MAX 4
 
 /* ---- specification ---- */
