@@ -1,0 +1,32 @@
+/* Any bytes as a model: reading, hashing, shape inference and the inventory must end in a result or an error.
+ * tests/unit/test_fuzz_replay.c includes this file to run the corpus in `make check`. */
+#include <stddef.h>
+#include <stdint.h>
+
+#include "graph/infer.h"
+#include "graph/inventory.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct pw_error err = {0};
+    struct pw_model *model = NULL;
+    struct pw_inference *inference = NULL;
+    struct pw_inventory *inventory = NULL;
+    struct pw_value value = {0};
+
+    if (pw_onnx_parse_value(data, size, NULL, &value, &err) == PW_OK)
+        pw_value_clear(&value);
+    pw_error_clear(&err);
+    if (pw_model_parse(data, size, "fuzz", NULL, &model, &err) != PW_OK)
+        return 0;
+    (void)pw_model_structure_hash(model);
+    (void)pw_model_weights_hash(model);
+    if (pw_infer_graph(model, NULL, 0, &inference, &err) == PW_OK &&
+        pw_inventory_create(model, inference, &inventory, &err) == PW_OK)
+        pw_inventory_destroy(inventory);
+    pw_inference_destroy(inference);
+    pw_model_destroy(model);
+    return 0;
+}
