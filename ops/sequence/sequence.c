@@ -363,7 +363,11 @@ static const struct pw_attr_def optional_attrs[] = {{.name = "type", .type = PW_
 
 static const struct pw_formal no_inputs[] = {{0}};
 static const struct pw_formal sequence_output[] = {{"output_sequence", NULL, PW_FORMAL_ANY}, {0}};
+static const struct pw_formal empty_output[] = {{"output", NULL, PW_FORMAL_ANY}, {0}};
 static const struct pw_formal tensor_output[] = {{"tensor", NULL, 0}, {0}};
+static const struct pw_formal length_output[] = {{"length", NULL, 0}, {0}};
+static const struct pw_formal concat_output[] = {{"concat_result", NULL, 0}, {0}};
+static const struct pw_formal has_output[] = {{"output", NULL, 0}, {0}};
 static const struct pw_formal any_output[] = {{"output", NULL, PW_FORMAL_ANY}, {0}};
 static const struct pw_formal map_outputs[] = {{"out_sequence", NULL, PW_FORMAL_VARIADIC | PW_FORMAL_ANY}, {0}};
 
@@ -413,21 +417,21 @@ static const struct pw_formal has_15_inputs[] = {{"input", NULL, PW_FORMAL_ANY},
     ENTRY(op, version, OPTIONAL_HOST, table, in, outs, stem##_infer, stem##_run)
 
 const struct pw_op pw_sequence_ops[] = {
-    SEQUENCE("SequenceEmpty", 11, empty_attrs, no_inputs, sequence_output, pw_sequence_empty),
+    SEQUENCE("SequenceEmpty", 11, empty_attrs, no_inputs, empty_output, pw_sequence_empty),
     SEQUENCE("SequenceConstruct", 11, NULL, construct_inputs, sequence_output, pw_sequence_construct),
     SEQUENCE("SequenceInsert", 11, NULL, insert_inputs, sequence_output, pw_sequence_insert),
     SEQUENCE("SequenceErase", 11, NULL, erase_inputs, sequence_output, pw_sequence_erase),
     SEQUENCE("SequenceAt", 11, NULL, at_inputs, tensor_output, pw_sequence_at),
-    SEQUENCE("SequenceLength", 11, NULL, sequence_input, tensor_output, pw_sequence_length),
+    SEQUENCE("SequenceLength", 11, NULL, sequence_input, length_output, pw_sequence_length),
     SEQUENCE("SplitToSequence", 11, split_attrs, split_inputs, sequence_output, pw_sequence_split),
     SEQUENCE("SplitToSequence", 24, split_attrs, split_inputs, sequence_output, pw_sequence_split),
-    SEQUENCE("ConcatFromSequence", 11, concat_attrs, sequence_input, tensor_output, pw_sequence_concat),
+    SEQUENCE("ConcatFromSequence", 11, concat_attrs, sequence_input, concat_output, pw_sequence_concat),
     SEQUENCE("SequenceMap", 17, map_attrs, map_inputs, map_outputs, pw_sequence_map),
     OPTIONAL("Optional", 15, optional_attrs, optional_inputs, any_output, pw_optional),
     OPTIONAL("Optional", 28, optional_attrs, optional_inputs, any_output, pw_optional),
-    OPTIONAL("OptionalHasElement", 15, NULL, has_15_inputs, tensor_output, pw_optional_has),
-    OPTIONAL("OptionalHasElement", 18, NULL, optional_inputs, tensor_output, pw_optional_has),
-    OPTIONAL("OptionalHasElement", 28, NULL, optional_inputs, tensor_output, pw_optional_has),
+    OPTIONAL("OptionalHasElement", 15, NULL, has_15_inputs, has_output, pw_optional_has),
+    OPTIONAL("OptionalHasElement", 18, NULL, optional_inputs, has_output, pw_optional_has),
+    OPTIONAL("OptionalHasElement", 28, NULL, optional_inputs, has_output, pw_optional_has),
     OPTIONAL("OptionalGetElement", 15, NULL, has_15_inputs, any_output, pw_optional_get),
     OPTIONAL("OptionalGetElement", 18, NULL, has_15_inputs, any_output, pw_optional_get),
     OPTIONAL("OptionalGetElement", 28, NULL, has_15_inputs, any_output, pw_optional_get),
