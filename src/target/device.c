@@ -6,13 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "target/device_internal.h"
 
 #define START_DEADLINE_NS 30000000000
-#define TIDY_NS 2000000000 /* how long closing may take to store compiled programs */
 #define WORKERS_DEFAULT_MAX 4
 
 /* ---- specification ---- */
@@ -249,31 +247,10 @@ pw_status pw_device_open(const char *spec, const struct pw_device_options *optio
     return status;
 }
 
-/* Lets the workers store what they compiled, all at once, for a short while. */
-static void tidy(struct pw_device *device)
-{
-    bool asked[PW_POOL_MAX] = {false};
-    int64_t end = pw_clock_ns() + TIDY_NS;
-    for (int i = 0; i < device->slot_count; i++) {
-        struct pw_pool_slot *slot = &device->slots[i];
-        asked[i] = pw_link_running(&slot->link) && !slot->foreign && device->cache_dir &&
-                   pw_link_send(&slot->link, PW_MSG_TIDY, NULL, 0, NULL) == PW_OK;
-    }
-    for (int i = 0; i < device->slot_count; i++) {
-        struct pw_wire wire;
-        pw_message_type type;
-        int64_t left = end - pw_clock_ns();
-        if (asked[i])
-            pw_link_wait(&device->slots[i].link, PW_MSG_REPLY, left > 0 ? left : 1, NULL, "tidy", &type, &wire, NULL,
-                         NULL);
-    }
-}
-
 void pw_device_close(struct pw_device *device)
 {
     if (!device)
         return;
-    tidy(device);
     for (int i = 0; i < device->slot_count; i++)
         pw_link_end(&device->slots[i].link);
     pthread_cond_destroy(&device->idle);

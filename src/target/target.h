@@ -126,6 +126,10 @@ struct pw_target {
     int (*library_op)(void *device, const struct pw_target_library_call *call, char *message, size_t message_size);
     const char *library_name; /* "CLBlast 1.5.2" */
 
+    /* Optional: nothing has been asked for a while. May do one short piece of housekeeping (store compiled code);
+     * returns 1 when there is more to do, else 0. */
+    int (*idle)(void *device);
+
     /* Optional: may refuse a kernel for a call beforehand, 1 = fine, 0 = no, with the reason. NULL: constraints decide.
      */
     int (*supports)(void *device, const char *kernel, const struct pw_target_library_call *call, char *why,

@@ -207,21 +207,9 @@ static pw_status serve_supports(struct pw_worker *worker, uint64_t id, struct pw
     return PW_OK;
 }
 
-/* Releasing a program is the moment for a target to store its compiled code. */
-static pw_status serve_tidy(struct pw_worker *worker, uint64_t id, struct pw_wire *wire, struct pw_buf *reply)
-{
-    struct pw_error error = {0};
-    (void)id;
-    (void)wire;
-    if (worker->target)
-        pw_worker_forget(worker);
-    pw_wire_head(reply, &error, "");
-    return PW_OK;
-}
-
 static handler *const handlers[PW_MSG_COUNT] = {
     [PW_MSG_OPEN] = serve_open,   [PW_MSG_LIST] = serve_list,         [PW_MSG_EXECUTE] = serve_execute,
-    [PW_MSG_BUILD] = serve_build, [PW_MSG_SUPPORTS] = serve_supports, [PW_MSG_TIDY] = serve_tidy,
+    [PW_MSG_BUILD] = serve_build, [PW_MSG_SUPPORTS] = serve_supports,
 };
 
 /* ---- the loop ---- */
@@ -260,11 +248,23 @@ static void *watch_parent(void *unused)
     return NULL;
 }
 
+#define IDLE_MS 20000 /* long enough that nobody is between two timings */
+
+/* Waits for a request; the target may use long silences. */
+static void wait_for_request(const struct pw_worker *worker)
+{
+    struct pollfd fd = {.fd = PW_WORKER_FD, .events = POLLIN};
+    bool more = worker->target && worker->target->idle;
+    while (more && poll(&fd, 1, IDLE_MS) == 0)
+        more = worker->target->idle(worker->device) > 0;
+}
+
 static pw_status loop(struct pw_worker *worker, uint8_t *payload)
 {
     struct pw_message message = {.payload = payload};
     for (;;) {
         struct pw_buf reply = {0};
+        wait_for_request(worker);
         pw_status status = pw_proto_receive(PW_WORKER_FD, true, &message, NULL);
         if (status != PW_OK)
             return status;

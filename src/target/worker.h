@@ -79,7 +79,6 @@ pw_status pw_worker_execute(struct pw_worker *worker, const struct pw_work *work
  * compiler says. *key identifies it. */
 pw_status pw_worker_program(struct pw_worker *worker, const struct pw_plan_program *program, void **handle,
                             struct pw_hash128 *key, struct pw_buf *log, struct pw_error *err);
-void pw_worker_forget(struct pw_worker *worker); /* programs and packed buffers */
 
 struct pw_worker_packed *pw_worker_packed_find(struct pw_worker *worker, struct pw_hash128 key);
 /* Takes the buffer over when there is room (evicting the least recently used); else false. */

@@ -103,12 +103,3 @@ bool pw_worker_packed_keep(struct pw_worker *worker, struct pw_hash128 key, stru
     memset(buffer, 0, sizeof *buffer);
     return true;
 }
-
-void pw_worker_forget(struct pw_worker *worker)
-{
-    while (worker->packed_count > 0)
-        packed_drop(worker, worker->packed_count - 1);
-    for (size_t i = 0; i < worker->program_count; i++)
-        worker->target->release(worker->device, worker->programs[i].handle);
-    worker->program_count = 0;
-}

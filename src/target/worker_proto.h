@@ -33,7 +33,6 @@ typedef enum {
     PW_MSG_EXECUTE,   /* size of the body in the input region; fds when regions are new */
     PW_MSG_BUILD,     /* the same, compile only */
     PW_MSG_SUPPORTS,  /* library call -> bool, reason */
-    PW_MSG_TIDY,      /* milliseconds it may take: store what is compiled */
     PW_MSG_REFERENCE, /* src/run: a node to time */
     PW_MSG_BUILT,     /* all programs of the execution are compiled */
     PW_MSG_REPLY,     /* status, message, log, then what the request asked for */

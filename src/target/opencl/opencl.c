@@ -202,15 +202,36 @@ static void build_log(cl_program program, cl_device_id device, char *log, size_t
     pw_free(text);
 }
 
+/* Asking for a binary makes PoCL compile every kernel of the program once more, for any local size: tenths of
+ * a second each. So it is done only when there is nothing else to do; until then PoCL's own cache serves. */
+static int opencl_idle(void *handle)
+{
+    struct pw_opencl_device *device = handle;
+    bool stored = false;
+    for (struct pw_opencl_program *p = device->programs; p; p = p->next) {
+        if (!p->store_path || p->kernel_count == 0)
+            continue;
+        if (stored)
+            return 1;
+        pw_opencl_cache_store(p->store_path, p->key, p->program);
+        pw_free(p->store_path);
+        p->store_path = NULL;
+        stored = true;
+    }
+    return 0;
+}
+
 static void opencl_release(void *handle, void *program_handle)
 {
+    struct pw_opencl_device *device = handle;
     struct pw_opencl_program *program = program_handle;
-    (void)handle;
     if (!program)
         return;
-    /* Only now: asking for the binary makes PoCL compile every kernel of the program. */
-    if (program->store_path && program->kernel_count > 0)
-        pw_opencl_cache_store(program->store_path, program->key, program->program);
+    struct pw_opencl_program **link = &device->programs;
+    while (*link && *link != program)
+        link = &(*link)->next;
+    if (*link)
+        *link = program->next;
     for (size_t i = 0; i < program->kernel_count; i++) {
         clReleaseKernel(program->kernels[i].kernel);
         pw_free(program->kernels[i].name);
@@ -252,10 +273,13 @@ static int opencl_compile(void *handle, const char *language, const char *source
         program->store_path = pw_strdup(path.data);
 done:
     pw_buf_clear(&path);
-    if (rc == CL_SUCCESS)
-        *out = program;
-    else
+    if (rc != CL_SUCCESS) {
         opencl_release(device, program);
+        return rc;
+    }
+    program->next = device->programs;
+    device->programs = program;
+    *out = program;
     return rc;
 }
 
@@ -465,6 +489,7 @@ const struct pw_target *pw_opencl_target(void)
         .launch = opencl_launch,
         .sync = opencl_sync,
         .timestamp = opencl_timestamp,
+        .idle = opencl_idle,
     };
     target.library_name = pw_opencl_library_name();
     if (target.library_name) {

@@ -18,8 +18,9 @@ struct pw_opencl_device {
     bool in_place;    /* buffers use the host's memory */
     cl_event *events; /* of launches since the last sync */
     size_t event_count, event_cap;
-    uint64_t elapsed_ns; /* of events since the last timestamp */
-    char identity[512];  /* platform, device, driver: part of the cache's key */
+    uint64_t elapsed_ns;                /* of events since the last timestamp */
+    struct pw_opencl_program *programs; /* all that are alive */
+    char identity[512];                 /* platform, device, driver: part of the cache's key */
 };
 
 struct pw_opencl_kernel {
@@ -32,7 +33,8 @@ struct pw_opencl_program {
     cl_program program;
     struct pw_opencl_kernel *kernels;
     size_t kernel_count, kernel_cap;
-    char *store_path; /* where the binary belongs; NULL = from there already, or no cache */
+    struct pw_opencl_program *next;
+    char *store_path; /* where the binary belongs; NULL = it is there, or there is no cache */
     struct pw_hash128 key;
 };
 
