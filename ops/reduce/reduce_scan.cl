@@ -70,7 +70,7 @@ __kernel void arg_columns(__global const PW_TYPE(data) *data, __global long *red
     m = PW_LOAD(data, at);
     for (int i = 1; i < length; i++) {
         PW_COMPUTE(data) v = PW_LOAD(data, at + (long)i * inner);
-        int equal = v == m || (IS_NAN(v) && IS_NAN(m)), wins = !IS_NAN(m) && (BETTER(v, m) | IS_NAN(v));
+        int equal = (v == m) | (IS_NAN(v) & IS_NAN(m)), wins = (!IS_NAN(m)) & (BETTER(v, m) | IS_NAN(v));
 
         if (LAST ? wins | equal : wins) {
             m = v;
