@@ -20,6 +20,7 @@ struct level {
     struct pw_yaml node; /* items and count are filled at the end */
     size_t first;        /* its children begin here in builder.pending */
     const char *key;     /* map: the key read last, whose value comes next */
+    size_t key_line, key_column;
     struct pw_map keys;  /* map: names seen */
 };
 
@@ -59,6 +60,10 @@ static pw_status attach(struct builder *b, struct pw_yaml node, struct pw_error 
     if (parent->node.kind == PW_YAML_MAP) {
         node.key = parent->key;
         parent->key = NULL;
+        if (node.kind != PW_YAML_SCALAR) { /* a block begins below its key: the key is where a person looks */
+            node.line = parent->key_line;
+            node.column = parent->key_column;
+        }
     }
     pw_status status = PW_GROW(b->pending, b->pending_cap, b->pending_count + 1, err);
     if (status != PW_OK)
@@ -79,6 +84,8 @@ static pw_status take_key(struct builder *b, const yaml_event_t *event, const ch
                             column, pw_text_show(shown, sizeof shown, text, 80), first_line);
     }
     map->key = text;
+    map->key_line = line;
+    map->key_column = column;
     return pw_map_put(&map->keys, text, line, err);
 }
 

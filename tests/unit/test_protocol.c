@@ -1,0 +1,182 @@
+/* The protocol: errors name file, line and key; rules win in order; defaults follow dtype and length. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/file.h"
+#include "verify/protocol.h"
+
+static char path[] = "/tmp/pw-protocol-XXXXXX";
+
+static int set_up(void **state)
+{
+    int fd = mkstemp(path);
+
+    (void)state;
+    return fd < 0 ? -1 : close(fd);
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    return unlink(path);
+}
+
+static void write_text(const char *text)
+{
+    struct pw_error err = {0};
+
+    assert_int_equal(pw_file_write(path, text, strlen(text), &err), PW_OK);
+}
+
+static void refuses(const char *text, const char *line, const char *part)
+{
+    struct pw_protocol *protocol = NULL;
+    struct pw_error err = {0};
+    char place[128];
+
+    write_text(text);
+    assert_int_not_equal(pw_protocol_load(path, &protocol, &err), PW_OK);
+    assert_null(protocol);
+    snprintf(place, sizeof place, "%s:%s:", path, line);
+    if (!strstr(err.message, place) || !strstr(err.message, part))
+        print_error("'%s' lacks '%s' or '%s'\n", err.message, place, part);
+    assert_non_null(strstr(err.message, place));
+    assert_non_null(strstr(err.message, part));
+}
+
+static void test_errors_name_the_place(void **state)
+{
+    (void)state;
+    refuses("format: 1\ntolerances:\n  - {op: Softmacks, tolerance: 1}\n", "3", "Softmacks");
+    refuses("tolerances:\n  - {category: bananas, tolerance: 1}\n", "2", "bananas");
+    refuses("tolerances:\n  - {dtype: float33, tolerance: 1}\n", "2", "float33");
+    refuses("tolerances:\n  - {op: Softmax}\n", "2", "tolerance");
+    refuses("tolerances:\n  - {op: Softmax, tolerance: -1}\n", "2", "-1");
+    refuses("tolerances:\n  - {op: Softmax, tolerance: nan}\n", "2", "tolerance");
+    refuses("tolerence:\n  - {op: Softmax, tolerance: 1}\n", "1", "tolerances");
+    refuses("format: 2\n", "1", "format");
+    refuses("dims:\n  - {batch: many}\n", "2", "batch");
+    refuses("dims:\n  - {batch: -3}\n", "2", "batch");
+    refuses("warn_share: 0\n", "1", "warn_share");
+    refuses("- a list\n", "1", "map");
+}
+
+static void test_a_whole_file(void **state)
+{
+    struct pw_protocol *protocol = NULL;
+    struct pw_error err = {0};
+
+    (void)state;
+    write_text("format: 1\ndims:\n  - {batch: 1, sequence: 16}\n  - {batch: 8, sequence: 1}\n"
+               "tolerances:\n  - {op: Softmax, dtype: float32, tolerance: 2e-6, reason: agreed}\n"
+               "  - {node: 'lm_head*', tolerance: 1e-4}\nwarn_share: 0.25\nhost_allowed: [TopK]\n");
+    assert_int_equal(pw_protocol_load(path, &protocol, &err), PW_OK);
+    assert_int_equal(protocol->binding_count, 2);
+    assert_string_equal(protocol->bindings[1].items[0].name, "batch");
+    assert_true(protocol->bindings[1].items[0].value == 8);
+    assert_int_equal(protocol->tolerance_count, 2);
+    assert_true(protocol->tolerances[0].value == 2e-6 && protocol->tolerances[0].dtype == PW_DTYPE_FLOAT32);
+    assert_true(protocol->warn_share == 0.25);
+    pw_protocol_destroy(protocol);
+}
+
+static void test_an_empty_file_is_the_default(void **state)
+{
+    struct pw_protocol *protocol = NULL;
+    struct pw_error err = {0};
+
+    (void)state;
+    write_text("");
+    assert_int_equal(pw_protocol_load(path, &protocol, &err), PW_OK);
+    assert_int_equal(protocol->tolerance_count, 0);
+    pw_protocol_destroy(protocol);
+}
+
+/* ---- tolerances of calls ---- */
+
+static void sum_accuracy(const struct pw_call *call, struct pw_accuracy *accuracy)
+{
+    (void)call;
+    accuracy->ulp = 0;
+    accuracy->length = 10000;
+}
+
+static void copy_accuracy(const struct pw_call *call, struct pw_accuracy *accuracy)
+{
+    (void)call;
+    accuracy->exact = true;
+}
+
+static double tolerance_of(const struct pw_op *op, pw_dtype dtype, const struct pw_protocol *protocol, const char *node)
+{
+    struct pw_info out = {.kind = PW_VALUE_TENSOR, .dtype = dtype};
+    const bool wanted = true;
+    struct pw_call call = {.op = op, .output_count = 1, .out = &out, .wanted = &wanted};
+    struct pw_arena arena = {0};
+    struct pw_error err = {0};
+    const char *why = NULL;
+    double tolerance = -1;
+
+    assert_int_equal(pw_protocol_tolerance(protocol, &call, node, NULL, &arena, &tolerance, &why, &err), PW_OK);
+    assert_non_null(why);
+    pw_arena_clear(&arena);
+    return tolerance;
+}
+
+static void test_defaults_follow_dtype_and_length(void **state)
+{
+    const struct pw_op plain = {.name = "Plain"}, sum = {.name = "Sum", .accuracy = sum_accuracy},
+                       copy = {.name = "Copy", .accuracy = copy_accuracy};
+    struct pw_protocol *protocol = NULL;
+    struct pw_error err = {0};
+    double f32, f16, bf16, summed;
+
+    (void)state;
+    assert_int_equal(pw_protocol_default(&protocol, &err), PW_OK);
+    f32 = tolerance_of(&plain, PW_DTYPE_FLOAT32, protocol, "n");
+    f16 = tolerance_of(&plain, PW_DTYPE_FLOAT16, protocol, "n");
+    bf16 = tolerance_of(&plain, PW_DTYPE_BFLOAT16, protocol, "n");
+    summed = tolerance_of(&sum, PW_DTYPE_FLOAT32, protocol, "n");
+    /* half a unit in the last place of the output is owed by rounding alone: 2^-24, 2^-11, 2^-8 */
+    assert_true(f32 > 5.96e-8 && f32 < 1e-6);
+    assert_true(f16 > 4.88e-4 && f16 < 6e-4);
+    assert_true(bf16 > 3.9e-3 && bf16 < 4.5e-3);
+    /* 10,000 terms in float32 walk; accumulation in float16 (2^-11 * sqrt(10000) = 0.05) must not pass */
+    assert_true(summed > 1e-5 && summed < 1e-2);
+    assert_true(tolerance_of(&copy, PW_DTYPE_FLOAT32, protocol, "n") == 0);
+    assert_true(tolerance_of(&plain, PW_DTYPE_INT64, protocol, "n") == 0);
+    pw_protocol_destroy(protocol);
+}
+
+static void test_the_last_rule_that_matches_wins(void **state)
+{
+    const struct pw_op softmax = {.name = "Softmax"}, other = {.name = "Other"};
+    struct pw_protocol *protocol = NULL;
+    struct pw_error err = {0};
+
+    (void)state;
+    write_text("tolerances:\n  - {op: Softmax, tolerance: 0.5}\n  - {node: 'lm_*', tolerance: 0.25}\n");
+    assert_int_equal(pw_protocol_load(path, &protocol, &err), PW_OK);
+    assert_true(tolerance_of(&softmax, PW_DTYPE_FLOAT32, protocol, "attn") == 0.5);
+    assert_true(tolerance_of(&softmax, PW_DTYPE_FLOAT32, protocol, "lm_head") == 0.25);
+    assert_true(tolerance_of(&other, PW_DTYPE_FLOAT32, protocol, "attn") < 1e-3);
+    pw_protocol_destroy(protocol);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_errors_name_the_place),           cmocka_unit_test(test_a_whole_file),
+        cmocka_unit_test(test_an_empty_file_is_the_default),    cmocka_unit_test(test_defaults_follow_dtype_and_length),
+        cmocka_unit_test(test_the_last_rule_that_matches_wins),
+    };
+
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
