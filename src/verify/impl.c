@@ -16,6 +16,41 @@ static bool call_is_floating(const struct pw_call *call)
     return false;
 }
 
+static bool call_is_concrete(const struct pw_call *call)
+{
+    int64_t value;
+
+    for (int i = 0; i < call->input_count + call->output_count; i++) {
+        const struct pw_info *info = i < call->input_count ? call->in[i] : &call->out[i - call->input_count];
+
+        if (!info || (i >= call->input_count && !call->wanted[i - call->input_count]))
+            continue;
+        if (info->kind != PW_VALUE_TENSOR || info->rank < 0)
+            return false;
+        for (int d = 0; d < info->rank; d++)
+            if (!pw_dims_value(call->dims, info->dims[d], &value))
+                return false;
+    }
+    return true;
+}
+
+/* A call that no plan can be made of (a dim that only the data decides) is not served, with that as the reason. */
+static pw_status ask_kernel(const struct pw_call *call, struct pw_device *device, struct pw_impl *impl,
+                            struct pw_buf *why, struct pw_error *err)
+{
+    struct pw_error reason = {0};
+    pw_status status = pw_kernel_supports(impl->kernel, call, pw_device_facts(device), NULL, 0, &impl->supported,
+                                          &impl->priority, why, &reason);
+
+    if (status == PW_OK)
+        return PW_OK;
+    if (status == PW_ERR_NO_MEMORY)
+        return pw_error_set(err, status, "%s", reason.message);
+    impl->supported = false;
+    pw_buf_puts(why, reason.message);
+    return PW_OK;
+}
+
 static pw_status add_kernels(const struct pw_call *call, const struct pw_kernels *kernels, struct pw_device *device,
                              struct pw_arena *arena, struct pw_impl_list *out, struct pw_error *err)
 {
@@ -34,8 +69,7 @@ static pw_status add_kernels(const struct pw_call *call, const struct pw_kernels
         impl->kernel = found[i];
         impl->name = pw_kernel_name(found[i]);
         impl->kind = author && !strcmp(author, "generated") ? PW_COVERAGE_GENERATED : PW_COVERAGE_KERNEL;
-        status = pw_kernel_supports(found[i], call, pw_device_facts(device), NULL, 0, &impl->supported, &impl->priority,
-                                    &why, err);
+        status = ask_kernel(call, device, impl, &why, err);
         if (status != PW_OK)
             break;
         impl->why = pw_arena_strndup(arena, pw_buf_text(&why), why.size);
@@ -58,8 +92,10 @@ static pw_status add_library(const struct pw_call *call, struct pw_device *devic
 
     if (!pw_device_library(device))
         return PW_OK;
-    status = pw_device_library_supports(device, call, &impl->supported, &why, err);
+    status = call_is_concrete(call) ? pw_device_library_supports(device, call, &impl->supported, &why, err) : PW_OK;
     if (status == PW_OK) {
+        if (!call_is_concrete(call))
+            pw_buf_puts(&why, "its shape is known only when the graph runs");
         impl->kind = PW_COVERAGE_LIBRARY;
         impl->name = pw_device_library(device);
         impl->why = pw_arena_strndup(arena, pw_buf_text(&why), why.size);
