@@ -21,7 +21,7 @@ struct level {
     size_t first;        /* its children begin here in builder.pending */
     const char *key;     /* map: the key read last, whose value comes next */
     size_t key_line, key_column;
-    struct pw_map keys;  /* map: names seen */
+    struct pw_map keys; /* map: names seen */
 };
 
 struct builder {
@@ -60,7 +60,8 @@ static pw_status attach(struct builder *b, struct pw_yaml node, struct pw_error 
     if (parent->node.kind == PW_YAML_MAP) {
         node.key = parent->key;
         parent->key = NULL;
-        if (node.kind != PW_YAML_SCALAR) { /* a block begins below its key: the key is where a person looks */
+        if (node.kind != PW_YAML_SCALAR && node.line != parent->key_line) {
+            /* a block begins below its key: the key is where a person looks */
             node.line = parent->key_line;
             node.column = parent->key_column;
         }
