@@ -68,6 +68,12 @@ pw_status pw_call_from_values(const struct pw_node *node, const struct pw_value 
 
     if (node->op == NULL)
         return pw_error_set(err, PW_ERR_UNSUPPORTED, "%s: unknown operator", pw_node_where(node, where, sizeof where));
+    status = pw_op_check(node->op, node, err);
+    if (status != PW_OK)
+        return status;
+    if ((size_t)input_count != node->input_count)
+        return pw_error_set(err, PW_ERR_INTERNAL, "%d values given to a node of %zu inputs", input_count,
+                            node->input_count);
     made.input_count = input_count;
     made.output_count = (int)node->output_count;
     in = pw_arena_alloc(arena, (size_t)input_count + 1, sizeof *in);

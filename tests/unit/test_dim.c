@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "base/random.h"
 #include "tensor/dim.h"
 
 static struct pw_dims *dims;
@@ -307,6 +308,94 @@ static void test_limits(void **state)
     assert_int_equal(mixed, PW_DIM_UNKNOWN);
 }
 
+/* ---- random expressions against plain arithmetic ---- */
+
+typedef pw_dim operation_fn(struct pw_dims *table, pw_dim a, pw_dim b);
+
+static int64_t floor_quotient(int64_t a, int64_t b)
+{
+    return a / b - (a % b != 0 && (a < 0) != (b < 0));
+}
+
+static int64_t compute(int which, int64_t a, int64_t b)
+{
+    switch (which) {
+    case 0:
+        return a + b;
+    case 1:
+        return a - b;
+    case 2:
+        return a * b;
+    case 3:
+        return floor_quotient(a, b);
+    case 4:
+        return -floor_quotient(-a, b);
+    case 5:
+        return a - floor_quotient(a, b) * b;
+    case 6:
+        return a < b ? a : b;
+    default:
+        return a > b ? a : b;
+    }
+}
+
+struct pair {
+    pw_dim dim;
+    int64_t value;
+};
+
+static void check_pair(const struct pair *pair, const struct pw_binding *bindings, size_t count)
+{
+    struct pw_buf text = {0};
+    int64_t got = 0;
+
+    pw_dims_print(dims, pair->dim, &text);
+    if (!pw_dims_eval(dims, pair->dim, bindings, count, &got) || got != pair->value)
+        fail_msg("%s is %lld, expected %lld", pw_buf_text(&text), (long long)got, (long long)pair->value);
+    if (pw_dims_substitute(dims, pair->dim, bindings, count) != pw_dims_int(dims, pair->value))
+        fail_msg("%s does not substitute to %lld", pw_buf_text(&text), (long long)pair->value);
+    if (text.size < 500 && pw_dims_parse(dims, pw_buf_text(&text)) != pair->dim)
+        fail_msg("%s does not read back", pw_buf_text(&text));
+    if (pw_dims_at_least(dims, pair->dim, pair->value + 1))
+        fail_msg("%s is claimed to be more than %lld", pw_buf_text(&text), (long long)pair->value);
+    pw_buf_clear(&text);
+}
+
+static void test_random_expressions(void **state)
+{
+    enum { POOL = 24, ROUNDS = 6000 };
+    static operation_fn *const operations[] = {pw_dims_add,     pw_dims_sub, pw_dims_mul, pw_dims_floordiv,
+                                               pw_dims_ceildiv, pw_dims_mod, pw_dims_min, pw_dims_max};
+    static const struct pw_binding bindings[] = {{"n", 7}, {"m", 3}, {"k", 11}};
+    struct pair pool[POOL];
+
+    (void)state;
+    for (int i = 0; i < ROUNDS; i++) {
+        uint32_t words[4];
+        struct pair made;
+        const struct pair *a, *b;
+        int which;
+
+        pw_philox(11, 0, (uint64_t)i, words);
+        if (i % 400 == 0) { /* start afresh: grown expressions only end in limits */
+            for (int j = 0; j < POOL; j++)
+                pool[j] = j % 2 == 0 ? (struct pair){pw_dims_symbol(dims, bindings[j % 3].name), bindings[j % 3].value}
+                                     : (struct pair){pw_dims_int(dims, j - 8), j - 8};
+        }
+        a = &pool[words[0] % POOL];
+        b = &pool[words[1] % POOL];
+        which = (int)(words[2] % 8);
+        if (b->value == 0 && which >= 3 && which <= 5)
+            continue;
+        made.dim = operations[which](dims, a->dim, b->dim);
+        made.value = compute(which, a->value, b->value);
+        if (made.dim == PW_DIM_UNKNOWN || made.value > 1000000 || made.value < -1000000)
+            continue;
+        check_pair(&made, bindings, 3);
+        pool[words[3] % POOL] = made;
+    }
+}
+
 static void test_many(void **state)
 {
     pw_dim n = parse("n"), last = n;
@@ -335,6 +424,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_broadcast, setup, teardown),
         cmocka_unit_test_setup_teardown(test_symbols, setup, teardown),
         cmocka_unit_test_setup_teardown(test_limits, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_random_expressions, setup, teardown),
         cmocka_unit_test_setup_teardown(test_many, setup, teardown),
     };
 

@@ -197,6 +197,36 @@ static void test_unknown_operator(void **state)
     unbuild(&made);
 }
 
+/* Files are not trusted to fit the definitions: a reference never sees such a node. */
+static void test_malformed_nodes(void **state)
+{
+    struct pw_onnx_out out;
+    struct built made;
+
+    (void)state;
+    pw_onnx_out_init(&out, "main", 17);
+    input(&out.graph, "x", "float32[1,1] 0");
+    node(&out.graph, "MatMul", "x", "y");
+    untyped(&out.graph, PW_GRAPH_OUTPUT, "y");
+    made = build(&out);
+    expect_run_error(&made, TEXTS("float32[1,1] 0"), "expected 2 inputs, found 1");
+    unbuild(&made);
+    pw_onnx_out_init(&out, "main", 17);
+    input(&out.graph, "x", "float32[1,1] 0");
+    node(&out.graph, "MatMul", "x -", "y");
+    untyped(&out.graph, PW_GRAPH_OUTPUT, "y");
+    made = build(&out);
+    expect_run_error(&made, TEXTS("float32[1,1] 0"), "required input 1 ('B') is omitted");
+    unbuild(&made);
+    pw_onnx_out_init(&out, "main", 17);
+    input(&out.graph, "x", "float32[1,1] 0");
+    node(&out.graph, "Concat", "x x", "y");
+    untyped(&out.graph, PW_GRAPH_OUTPUT, "y");
+    made = build(&out);
+    expect_run_error(&made, TEXTS("float32[1,1] 0"), "required attribute 'axis' is missing");
+    unbuild(&made);
+}
+
 /* A long chain: every value is freed after its reader, so memory does not grow with the chain. */
 static void test_values_are_freed(void **state)
 {
@@ -297,6 +327,7 @@ int main(void)
         cmocka_unit_test(test_outputs),
         cmocka_unit_test(test_input_checks),
         cmocka_unit_test(test_unknown_operator),
+        cmocka_unit_test(test_malformed_nodes),
         cmocka_unit_test(test_values_are_freed),
         cmocka_unit_test(test_failing_memory),
         cmocka_unit_test(test_sparse_initializer),
