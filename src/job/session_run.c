@@ -264,9 +264,11 @@ static pw_status find_coverage(struct pw_session *session, struct pw_error *err)
     if (!impls)
         return pw_error_memory(err, count * sizeof *impls);
     for (size_t i = 0; i < count && status == PW_OK && !session->closing; i++) {
-        const struct pw_call *call = session->concrete->signatures[session->to_concrete[i]].call;
+        const struct pw_signature *signature = &session->concrete->signatures[session->to_concrete[i]];
 
-        status = pw_impl_find(call, session->kernels, session->device, &session->impl_arena, &impls[i], err);
+        status = pw_impl_find(signature->call, session->kernels, session->device, &session->impl_arena, &impls[i], err);
+        if (signature->shape_arithmetic)
+            pw_impl_keep_on_host(&impls[i], PW_IMPL_SHAPE_ARITHMETIC);
     }
     if (status == PW_OK)
         session->impls = impls;

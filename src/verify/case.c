@@ -63,7 +63,7 @@ static bool discriminates(const struct pw_tensor *golden, double tolerance)
     if (golden->count == 0 || pw_dtype_facts(golden->dtype)->kind == PW_KIND_STRING ||
         pw_dtype_facts(golden->dtype)->kind == PW_KIND_COMPLEX)
         return golden->count > 0;
-    if (pw_tensor_init(&fake, golden->dtype, golden->rank, golden->dims, NULL) != PW_OK)
+    if (pw_tensor_init(&fake, golden->nominal, golden->rank, golden->dims, NULL) != PW_OK)
         return false;
     caught = pw_compare(&fake, golden, tolerance, -1, &comparison, NULL) == PW_OK && comparison.over > 0;
     if (caught && golden->count > 1) {

@@ -178,3 +178,14 @@ pw_status pw_impl_find(const struct pw_call *call, const struct pw_kernels *kern
     out->reason = coverage_reason(call, out, reference);
     return PW_OK;
 }
+
+void pw_impl_keep_on_host(struct pw_impl_list *list, const char *reason)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (list->items[i].kind == PW_COVERAGE_HOST) {
+            list->selected = (int)i;
+            list->coverage = PW_COVERAGE_HOST;
+            list->kernel_required = false;
+            list->reason = reason;
+        }
+}

@@ -155,7 +155,7 @@ static void settle_host(struct verify_state *state, size_t position)
         summary->gate_failed = true;
         summary->gate_reason = s->impls.reason && s->impls.reason[0] ? s->impls.reason : "runs on the host";
     } else {
-        summary->gate_reason = signature->shape_arithmetic ? "shape arithmetic stays on the host" : s->impls.reason;
+        summary->gate_reason = s->impls.reason;
     }
 }
 
@@ -192,6 +192,8 @@ static pw_status run_signature(struct verify_state *state, size_t position, stru
     status = pw_impl_find(signature->call, request->kernels, request->device, &s->arena, &s->impls, err);
     if (status != PW_OK)
         return status;
+    if (signature->shape_arithmetic)
+        pw_impl_keep_on_host(&s->impls, PW_IMPL_SHAPE_ARITHMETIC);
     if (s->impls.coverage == PW_COVERAGE_HOST || s->impls.coverage == PW_COVERAGE_MISSING) {
         settle_host(state, position);
         pthread_mutex_lock(&state->lock);
