@@ -1,4 +1,5 @@
 /* Shapes, costs, accuracy and the bindings of kernels. */
+#include <math.h>
 #include <string.h>
 
 #include "base/compiler.h"
@@ -372,10 +373,23 @@ static pw_status bind_broadcast(const struct pw_call *call, struct pw_bindings *
     return bind_walk(b, plan.dims, plan.rank, plan.operands, &plan.strides[0][0], err);
 }
 
+/* Clip's attributes; without one there is no bound, not the largest finite number. */
+static pw_status bind_clip(const struct pw_call *call, struct pw_bindings *b, struct pw_error *err)
+{
+    double low = pw_call_has(call, "min") ? (double)pw_call_float(call, "min") : -INFINITY;
+    double high = pw_call_has(call, "max") ? (double)pw_call_float(call, "max") : INFINITY;
+    pw_status status = pw_bind_float(b, "low", low, err);
+
+    return status == PW_OK ? pw_bind_float(b, "high", high, err) : status;
+}
+
 pw_status pw_ew_bind(const struct pw_call *call, struct pw_bindings *b, struct pw_error *err)
 {
     pw_ew function = pw_ew_function(call);
     pw_status status = pw_bind_word(b, "function", pw_ew_forms[function].word, err);
+
+    if (status == PW_OK && function == PW_EW_CLIP && call->op->attrs)
+        status = bind_clip(call, b, err);
 
     if (status == PW_OK && function >= PW_EW_FIRST_BINARY)
         status = bind_broadcast(call, b, err);
