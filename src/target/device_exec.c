@@ -297,11 +297,14 @@ static pw_status await(struct exec *x, struct pw_link *link, struct pw_wire *wir
     const char *message, *log;
     pw_message_type type;
     int64_t start = link->sent_ns;
+    int64_t run_deadline = r->deadline_ns > 0 ? r->deadline_ns : PW_RUN_DEADLINE_NS;
+    /* A library compiles what it needs within its call. */
+    if (r->library)
+        run_deadline += PW_BUILD_DEADLINE_NS;
     pw_status status =
         pw_link_wait(link, PW_MSG_BUILT, PW_BUILD_DEADLINE_NS, r->cancel, x->what, &type, wire, &reply->log, err);
     if (status == PW_OK && type == PW_MSG_BUILT)
-        status = pw_link_wait(link, PW_MSG_REPLY, r->deadline_ns > 0 ? r->deadline_ns : PW_RUN_DEADLINE_NS, r->cancel,
-                              x->what, &type, wire, &reply->log, err);
+        status = pw_link_wait(link, PW_MSG_REPLY, run_deadline, r->cancel, x->what, &type, wire, &reply->log, err);
     reply->times.parent_ns = pw_clock_ns() - start;
     if (status != PW_OK)
         return status;

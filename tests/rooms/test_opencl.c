@@ -1,7 +1,8 @@
 /*
- * Runs every room's named cases on the OpenCL target, with every kernel that serves them and not only with
- * the selected one, and compares with the hand-computed outputs: one test a kernel, and one that every
- * operator which a description lists has run. A case that a kernel does not serve is named with the reason.
+ * Runs every room's named cases on the OpenCL target, with every kernel that serves them (and the vendor's
+ * library) and not only with the selected one, and compares with the hand-computed outputs: one test a
+ * kernel, one for the library, and one that every operator which a description lists has run. A case that a
+ * kernel does not serve is named with the reason.
  *
  *   test_opencl [PART]     only cases whose name, or kernels whose name, has PART in it
  */
@@ -31,7 +32,7 @@ typedef enum { UNSUPPORTED, HELD, FAILED } outcome;
 
 struct job {
     const struct pw_room_case *c;
-    const struct pw_kernel *kernel;
+    const struct pw_kernel *kernel; /* NULL: the library */
     const struct pw_op *op;
     outcome outcome;
     char text[2048]; /* why not, or what failed */
@@ -130,7 +131,8 @@ static void execute(struct run *r, bool constant)
     struct pw_exec_reply reply;
     for (int i = 0; i < PW_CASE_MAX_INPUTS; i++)
         constants[i] = constant;
-    struct pw_exec_request request = {.plan = &r->plan,
+    struct pw_exec_request request = {.plan = r->job->kernel ? &r->plan : NULL,
+                                      .library = !r->job->kernel,
                                       .call = &r->call,
                                       .inputs = r->in,
                                       .input_count = r->call.input_count,
@@ -177,14 +179,16 @@ static void run_job(struct job *job)
         r.in[i] = r.data.inputs[i].kind == PW_VALUE_NONE ? NULL : &r.data.inputs[i];
     if (status == PW_OK)
         status = pw_call_from_values(r.data.node, r.in, (int)r.data.input_count, r.dims, &r.arena, &r.call, &r.err);
-    if (status == PW_OK)
+    if (status == PW_OK && !job->kernel)
+        status = pw_device_library_supports(device, &r.call, &supported, &r.why, &r.err);
+    else if (status == PW_OK)
         status = pw_kernel_supports(job->kernel, &r.call, pw_device_facts(device), NULL, 0, &supported, &priority,
                                     &r.why, &r.err);
     if (status == PW_OK && !supported) {
         say(&r, UNSUPPORTED, pw_buf_text(&r.why));
         goto done;
     }
-    if (status == PW_OK)
+    if (status == PW_OK && job->kernel)
         status = pw_kernel_plan(job->kernel, &r.call, pw_device_facts(device), NULL, 0, &r.plan, &r.err);
     if (status == PW_OK)
         status = make_outputs(&r);
@@ -218,6 +222,7 @@ static void run_range(void *user, int64_t begin, int64_t end)
 static void test_kernel(void **state)
 {
     const struct pw_kernel *kernel = *state;
+    const char *name = kernel ? pw_kernel_name(kernel) : pw_device_library(device);
     size_t held = 0, failed = 0;
     for (size_t i = 0; i < job_count; i++) {
         const struct job *job = &jobs[i];
@@ -228,11 +233,13 @@ static void test_kernel(void **state)
         if (job->outcome == UNSUPPORTED)
             print_message("not served: %s: %s\n", job->c->name, job->text);
         else if (job->outcome == FAILED)
-            print_error("%s by %s: %s\n", job->c->name, pw_kernel_name(kernel), job->text);
+            print_error("%s by %s: %s\n", job->c->name, name, job->text);
     }
     print_message("%zu cases held\n", held);
     if (failed > 0)
-        fail_msg("%zu cases failed on %s (%s)", failed, pw_kernel_name(kernel), pw_kernel_path(kernel));
+        fail_msg("%zu cases failed on %s (%s)", failed, name, kernel ? pw_kernel_path(kernel) : "library");
+    if (!kernel)
+        assert_true(held > 0);
 }
 
 static bool same_op(const struct pw_op *a, const struct pw_op *b)
@@ -253,7 +260,7 @@ static void test_every_operator_ran(void **state)
             if (pw_kernels_for(kernels, op, found, 1) == 0)
                 continue;
             for (size_t i = 0; i < job_count && !ran; i++)
-                ran = jobs[i].outcome == HELD && same_op(jobs[i].op, op);
+                ran = jobs[i].kernel && jobs[i].outcome == HELD && same_op(jobs[i].op, op);
             if (!ran) {
                 print_error("%s has kernels (%s), but none of its cases ran\n", pw_op_label(op, label, sizeof label),
                             pw_kernel_name(found[0]));
@@ -264,6 +271,24 @@ static void test_every_operator_ran(void **state)
 }
 
 /* ---- set-up ---- */
+
+/* Operators that a library is asked for. */
+static bool library_op(const struct pw_op *op)
+{
+    return op && pw_device_library(device) && op->category == PW_CATEGORY_MATMUL;
+}
+
+static bool add_job(const struct pw_room_case *c, const struct pw_op *op, const struct pw_kernel *kernel,
+                    const char *part)
+{
+    const char *name = kernel ? pw_kernel_name(kernel) : pw_device_library(device);
+    if (part && !strstr(c->name, part) && !strstr(name, part))
+        return true;
+    if (PW_GROW(jobs, job_cap, job_count + 1, NULL) != PW_OK)
+        return false;
+    jobs[job_count++] = (struct job){.c = c, .kernel = kernel, .op = op};
+    return true;
+}
 
 static bool add_jobs(const struct pw_room_case *c, const char *part)
 {
@@ -279,15 +304,10 @@ static bool add_jobs(const struct pw_room_case *c, const char *part)
     const struct pw_op *op = data.node->op;
     pw_case_clear(&data);
     size_t count = op ? pw_kernels_for(kernels, op, found, KERNELS_MAX) : 0;
-    for (size_t k = 0; k < count; k++) {
-        if (part && !strstr(c->name, part) && !strstr(pw_kernel_name(found[k]), part))
-            continue;
-        if (PW_GROW(jobs, job_cap, job_count + 1, NULL) != PW_OK)
-            return false;
-        jobs[job_count] = (struct job){.c = c, .kernel = found[k], .op = op};
-        job_count++;
-    }
-    return true;
+    bool good = !library_op(op) || add_job(c, op, NULL, part);
+    for (size_t k = 0; k < count && good; k++)
+        good = add_job(c, op, found[k], part);
+    return good;
 }
 
 static bool open_device(struct pw_error *err)
@@ -328,7 +348,7 @@ static int no_device(const struct pw_error *err)
 
 int main(int argc, char **argv)
 {
-    static struct CMUnitTest tests[KERNELS_MAX + 1];
+    static struct CMUnitTest tests[KERNELS_MAX + 2];
     struct pw_error err = {0};
     size_t count = 0;
     const char *part = argc > 1 ? argv[1] : NULL;
@@ -347,6 +367,11 @@ int main(int argc, char **argv)
             tests[count++] = (struct CMUnitTest){
                 .name = pw_kernel_name(kernel), .test_func = test_kernel, .initial_state = (void *)(uintptr_t)kernel};
     }
+    for (size_t j = 0; j < job_count; j++)
+        if (!jobs[j].kernel) {
+            tests[count++] = (struct CMUnitTest){.name = pw_device_library(device), .test_func = test_kernel};
+            break;
+        }
     if (!part)
         tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_every_operator_ran);
     int failed = _cmocka_run_group_tests("kernels", tests, count, NULL, NULL);
