@@ -34,6 +34,14 @@ static pw_status read_function(struct pw_onnx_reader *r, struct pw_wire body, st
     return status;
 }
 
+void pw_onnx_function_key(struct pw_buf *key, const char *domain, const char *name, const char *overload)
+{
+    key->size = 0;
+    pw_buf_append(key, domain, strlen(domain) + 1);
+    pw_buf_append(key, name, strlen(name) + 1);
+    pw_buf_append(key, overload, strlen(overload) + 1);
+}
+
 pw_status pw_onnx_functions_read(struct pw_onnx_reader *r, struct pw_wire message, const struct pw_wire_slot *slot)
 {
     struct pw_wire at = pw_wire_from(message, slot);
@@ -50,8 +58,7 @@ pw_status pw_onnx_functions_read(struct pw_onnx_reader *r, struct pw_wire messag
         status = read_function(r, pw_wire_body(message, field.data, field.size), function);
         if (status != PW_OK)
             break;
-        r->key.size = 0;
-        pw_buf_printf(&r->key, "%s%c%s%c%s%c", function->domain, 0, function->name, 0, function->overload, 0);
+        pw_onnx_function_key(&r->key, function->domain, function->name, function->overload);
         if (r->key.failed)
             return pw_error_memory(r->err, field.size);
         if (pw_map_get(&r->function_index, r->key.data, r->key.size, NULL)) {

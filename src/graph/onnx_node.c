@@ -49,8 +49,7 @@ pw_status pw_onnx_kind(struct pw_onnx_reader *r, const struct pw_onnx_opsets *op
     kind.overload = pw_onnx_intern(r, s[PW_NODE_OVERLOAD].data, s[PW_NODE_OVERLOAD].size, "overload");
     if (!kind.domain || !kind.op_type || !kind.overload)
         return PW_ERR_MODEL;
-    r->key.size = 0;
-    pw_buf_printf(&r->key, "%s%c%s%c%s%c", kind.domain, 0, kind.op_type, 0, kind.overload, 0);
+    pw_onnx_function_key(&r->key, kind.domain, kind.op_type, kind.overload);
     if (pw_map_get(&r->function_index, pw_buf_text(&r->key), r->key.size, &known))
         kind.function = known + 1;
     else if ((status = opset_of(r, opsets, kind.domain, &kind.opset)) != PW_OK)

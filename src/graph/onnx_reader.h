@@ -189,6 +189,9 @@ pw_status pw_onnx_input(struct pw_onnx_reader *r, struct pw_onnx_scope *scope, s
                         size_t position, const struct pw_wire_field *name, pw_value_id *out);
 
 /* ---- onnx_function.c ---- */
+
+/* The key of function_index, replacing what was in the buffer. */
+void pw_onnx_function_key(struct pw_buf *key, const char *domain, const char *name, const char *overload);
 pw_status pw_onnx_functions_read(struct pw_onnx_reader *r, struct pw_wire message, const struct pw_wire_slot *slot);
 pw_status pw_onnx_inline(struct pw_onnx_reader *r, struct pw_onnx_scope *scope, struct pw_onnx_builder *builder,
                          struct pw_wire wire, struct pw_wire_slot *slots, const struct pw_onnx_function *function);

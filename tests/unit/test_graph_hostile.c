@@ -526,7 +526,7 @@ static void test_budget(void **state)
         struct pw_model *model = NULL;
         memset(&err, 0, sizeof err);
         if (pw_model_parse(bytes.data, bytes.size, "big", NULL, &model, &err) == PW_OK)
-            assert_true(model->arena.used_bytes < ((size_t)64 << 20) + 32 * bytes.size);
+            assert_true(model->arena.used_bytes < ((size_t)32 << 20) + 32 * bytes.size);
         else
             assert_contains(err.message, "needs more than");
         pw_model_destroy(model);
