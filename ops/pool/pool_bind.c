@@ -46,6 +46,9 @@ pw_status pw_pool_bind(const struct pw_call *call, struct pw_bindings *b, struct
     };
     for (size_t i = 0; status == PW_OK && i < sizeof numbers / sizeof *numbers; i++)
         status = pw_bind_int(b, numbers[i].name, numbers[i].value, err);
+    static const char *const words[] = {"max", "average", "lp"};
+    if (status == PW_OK)
+        status = pw_bind_word(b, "pool", words[kind->mode], err);
     if (status == PW_OK)
         status = pw_bind_float(b, "exponent", kind->mode == PW_POOL_MAX ? 0 : p, err);
     return status == PW_OK ? bind_window(b, &n, err) : status;

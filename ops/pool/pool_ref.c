@@ -40,11 +40,11 @@ static void count_axis(const struct pw_window_numbers *n, int a, int64_t o, int6
     }
 }
 
-/* What the average at `where` divides by. */
-static double divisor(const struct pool_job *job, const int64_t *where)
+/* What the average at `where` divides by, over the first `axes` axes. */
+static double divisor(const struct pool_job *job, const int64_t *where, int axes)
 {
     double product = 1;
-    for (int a = 0; a < job->n.axes; a++) {
+    for (int a = 0; a < axes; a++) {
         int64_t inside, padded;
         count_axis(&job->n, a, where[a], &inside, &padded);
         product *= (double)(job->count_pads ? padded : inside);
@@ -70,7 +70,7 @@ static long double finish(const struct pool_job *job, long double sum, const int
     if (job->mode == PW_POOL_LP)
         return job->p == 1 ? sum : job->p == 2 ? sqrtl(sum) : powl(sum, 1.0L / (long double)job->p);
     if (job->mode == PW_POOL_AVERAGE) {
-        double by = divisor(job, where);
+        double by = divisor(job, where, job->n.axes);
         return by > 0 ? sum / (long double)by : 0;
     }
     return sum;
@@ -161,18 +161,20 @@ static void elements_body(void *user, int64_t begin, int64_t end)
         else                                                                                                           \
             add_power_##suffix(y, x, count, stride, (real)job->p);                                                     \
     }                                                                                                                  \
-    static void finish_##suffix(const struct pool_job *job, real *y, int64_t *where)                                   \
+    static void finish_##suffix(const struct pool_job *job, real *y, const int64_t *where)                             \
     {                                                                                                                  \
         int last = job->n.axes - 1;                                                                                    \
+        double outer = job->mode == PW_POOL_AVERAGE ? divisor(job, where, last) : 1;                                   \
         for (int64_t i = 0; i < job->n.out[last] && job->mode != PW_POOL_MAX; i++) {                                   \
-            where[last] = i;                                                                                           \
-            double by = job->mode == PW_POOL_AVERAGE ? divisor(job, where) : 1;                                        \
-            if (job->mode == PW_POOL_AVERAGE)                                                                          \
+            int64_t inside = 1, padded = 1;                                                                            \
+            if (job->mode == PW_POOL_AVERAGE) {                                                                        \
+                count_axis(&job->n, last, i, &inside, &padded);                                                        \
+                double by = outer * (double)(job->count_pads ? padded : inside);                                       \
                 y[i] = by > 0 ? y[i] / (real)by : 0;                                                                   \
-            else if (job->p != 1)                                                                                      \
+            } else if (job->p != 1) {                                                                                  \
                 y[i] = job->p == 2 ? root(y[i]) : power(y[i], 1 / (real)job->p);                                       \
+            }                                                                                                          \
         }                                                                                                              \
-        where[last] = 0;                                                                                               \
     }                                                                                                                  \
     static void start_##suffix(const struct pool_job *job, real *y)                                                    \
     {                                                                                                                  \

@@ -1,0 +1,227 @@
+/*
+ * MaxPool, AveragePool, LpPool over any number of axes.
+ *
+ * pool_<mode>: a work-item makes rows of outputs. For a row the taps of the outer axes that lie inside the
+ * input are listed once; along the innermost axis 8 outputs at a time where all their windows are inside
+ * (stride 1 and 2: one or two vectors a tap), single outputs at the edges. The last group of 8 moves back to
+ * end with the last inner output, so that a row has few single ones.
+ * pool_plain: one output at a time, with indices, for any number of taps.
+ * pool_global_<mode>: whole planes, 16 partial results.
+ * A NaN is the largest element of its window. LARGER is written without x != x: PoCL 3.1 compiles that to a call of
+ * nothing where x comes from vload_half8.
+ */
+#define WORK PW_COMPUTE(X)
+#define WORK8 PW_COMPUTE8(X)
+#define WORK16 PW_COMPUTE16(X)
+#define OUTER_TAPS 64
+
+#if PW_IS_FLOAT(X)
+#define LEAST (-(WORK)INFINITY)
+#else
+#define LEAST ((WORK)-1 < (WORK)0 ? (WORK)-128 : (WORK)0)
+#endif
+
+#define LARGER(acc, x) ((((acc) == (acc)) & !((x) <= (acc))) ? (x) : (acc))
+
+static inline WORK8 load_eight(__global const PW_TYPE(X) *X, size_t at, int stride)
+{
+    return stride == 1 ? PW_LOAD8(X, at) : PW_LOADN(X, 16, at).even;
+}
+
+/* Offsets of the outer taps inside the input, for output row `row` of a plane; *padded counts those inside the padding too. */
+static inline int list_outer(int row, __global const int *in_dims, __global const int *out_dims,
+                             __global const int *kernel_dims, __global const int *stride_of,
+                             __global const int *dilation_of, __global const int *pad_of,
+                             __global const int *pad_end_of, int axes, int *offsets, int *padded)
+{
+    int outer = 1, count = 0;
+    *padded = 0;
+    for (int a = 0; a < axes - 1; a++)
+        outer *= kernel_dims[a];
+    for (int t = 0; t < outer; t++) {
+        int rest = row, tap = t, offset = 0, pitch = in_dims[axes - 1], inside = 1, within = 1;
+        for (int a = axes - 2; a >= 0; a--) {
+            const int at = rest % out_dims[a] * stride_of[a] + tap % kernel_dims[a] * dilation_of[a] - pad_of[a];
+            rest /= out_dims[a];
+            tap /= kernel_dims[a];
+            inside &= at >= 0 && at < in_dims[a];
+            within &= at < in_dims[a] + pad_end_of[a];
+            offset += at * pitch;
+            pitch *= in_dims[a];
+        }
+        *padded += within;
+        if (inside)
+            offsets[count++] = offset;
+    }
+    return count;
+}
+
+#define POOL_PARAMETERS \
+    __global const PW_TYPE(X) *X, __global PW_TYPE(Y) *Y, __global const int *in_dims, \
+        __global const int *out_dims, __global const int *kernel_dims, __global const int *stride_of, \
+        __global const int *dilation_of, __global const int *pad_of, __global const int *pad_end_of, int axes, \
+        int in_size, int total, int row_out, int plane_rows, int rows, int rows_each, int count_pads, float p
+
+/* INIT: the start of an accumulator; STEP8/STEP(acc, x): take an element; DONE8/DONE(acc, n): the result of n elements. */
+#define POOL(name, INIT, STEP8, STEP, DONE8, DONE) \
+    __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void name(POOL_PARAMETERS) \
+    { \
+        const int last = axes - 1, width = in_dims[last], taps = kernel_dims[last], s = stride_of[last]; \
+        const int d = dilation_of[last], pad = pad_of[last], end_pad = pad_end_of[last], reach = (taps - 1) * d; \
+        const int begin = (int)get_global_id(0) * rows_each, end = min(rows, begin + rows_each); \
+        /* The last output whose window lies inside the row. */ \
+        const int inner = min(row_out - 1, (width - 1 - reach + pad) / s); \
+        int offsets[OUTER_TAPS], padded; \
+        for (int row = begin; row < end; row++) { \
+            const int n = list_outer(row % plane_rows, in_dims, out_dims, kernel_dims, stride_of, dilation_of, \
+                                     pad_of, pad_end_of, axes, offsets, &padded); \
+            const size_t base = (size_t)(row / plane_rows) * in_size, to = (size_t)row * row_out; \
+            for (int i = 0; i < row_out;) { \
+                const int at = min(i, inner - 7), from = at * s - pad; \
+                if (s <= 2 && at >= 0 && at + 8 > i && from >= 0 && n > 0 && width > reach && \
+                    (long)base + offsets[n - 1] + from + reach + 8 * s <= (long)total) { \
+                    WORK8 acc = INIT; \
+                    for (int o = 0; o < n; o++) { \
+                        for (int t = 0; t < taps; t++) { \
+                            const WORK8 x = load_eight(X, base + offsets[o] + from + t * d, s); \
+                            acc = STEP8(acc, x); \
+                        } \
+                    } \
+                    const int elements = (count_pads ? padded : n) * taps; \
+                    PW_STORE8(Y, to + at, DONE8(acc, elements)); \
+                    i = at + 8; \
+                    continue; \
+                } \
+                const int first = i * s - pad; \
+                int inside = 0, within = 0; \
+                WORK acc = INIT; \
+                for (int t = 0; t < taps; t++) { \
+                    const int position = first + t * d; \
+                    within += position < width + end_pad; \
+                    if (position < 0 || position >= width) \
+                        continue; \
+                    inside++; \
+                    for (int o = 0; o < n; o++) { \
+                        const WORK x = PW_LOAD(X, base + offsets[o] + position); \
+                        acc = STEP(acc, x); \
+                    } \
+                } \
+                const int elements = count_pads ? padded * within : n * inside; \
+                PW_STORE(Y, to + i, DONE(acc, elements)); \
+                i++; \
+            } \
+        } \
+    }
+
+#define KEEP(acc, n) (acc)
+POOL(pool_max, LEAST, LARGER, LARGER, KEEP, KEEP)
+
+#if PW_IS_FLOAT(X)
+#define LP_FUNCTIONS(N, V) \
+    static inline V lp_term_##N(V x, WORK p) \
+    { \
+        return p == 2 ? x * x : p == 1 ? fabs(x) : pow(fabs(x), (V)(p)); \
+    } \
+    static inline V lp_root_##N(V sum, WORK p) \
+    { \
+        return p == 2 ? sqrt(sum) : p == 1 ? sum : pow(sum, (V)(1 / p)); \
+    }
+LP_FUNCTIONS(1, WORK)
+LP_FUNCTIONS(8, WORK8)
+#define SUM(acc, x) ((acc) + (x))
+#define MEAN(acc, n) ((n) > 0 ? (acc) / (WORK)(n) : 0 * (acc))
+#define LP_STEP8(acc, x) ((acc) + lp_term_8(x, p))
+#define LP_STEP(acc, x) ((acc) + lp_term_1(x, p))
+#define LP_DONE8(acc, n) lp_root_8(acc, p)
+#define LP_DONE(acc, n) lp_root_1(acc, p)
+POOL(pool_average, 0, SUM, SUM, MEAN, MEAN)
+POOL(pool_lp, 0, LP_STEP8, LP_STEP, LP_DONE8, LP_DONE)
+#endif
+
+/* mode: 0 max, 1 average, 2 lp. Indices may be NULL. */
+__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
+pool_plain(__global const PW_TYPE(X) *X, __global PW_TYPE(Y) *Y, __global long *Indices, __global const int *in_dims,
+           __global const int *out_dims, __global const int *kernel_dims, __global const int *stride_of,
+           __global const int *dilation_of, __global const int *pad_of, __global const int *pad_end_of, int axes,
+           int taps, int in_size, int out_size, int count, int each, int mode, int count_pads, int column_major, float p)
+{
+    const int begin = (int)get_global_id(0) * each, end = min(count, begin + each);
+
+    for (int i = begin; i < end; i++) {
+        const size_t base = (size_t)(i / out_size) * in_size;
+        WORK acc = mode == 0 ? LEAST : (WORK)0;
+        int elements = 0, padded = 0;
+        long best = -1;
+        for (int t = 0; t < taps; t++) {
+            int rest = i % out_size, tap = t, offset = 0, column = 0, pitch = 1, inside = 1, within = 1;
+            for (int a = axes - 1; a >= 0; a--) {
+                const int at = rest % out_dims[a] * stride_of[a] + tap % kernel_dims[a] * dilation_of[a] - pad_of[a];
+                rest /= out_dims[a];
+                tap /= kernel_dims[a];
+                inside &= at >= 0 && at < in_dims[a];
+                within &= at < in_dims[a] + pad_end_of[a];
+                offset += at * pitch;
+                column = column * in_dims[a] + at;
+                pitch *= in_dims[a];
+            }
+            padded += within;
+            if (!inside)
+                continue;
+            const WORK x = PW_LOAD(X, base + offset);
+            elements++;
+            if (mode == 0 && (best < 0 || x > acc || (x != x && acc == acc))) {
+                acc = x;
+                best = (long)base + (column_major ? column : offset);
+            }
+#if PW_IS_FLOAT(X)
+            if (mode == 1)
+                acc += x;
+            if (mode == 2)
+                acc += lp_term_1(x, p);
+#endif
+        }
+#if PW_IS_FLOAT(X)
+        if (mode == 1)
+            acc = MEAN(acc, count_pads ? padded : elements);
+        if (mode == 2)
+            acc = lp_root_1(acc, p);
+#endif
+        PW_STORE(Y, i, acc);
+        if (Indices)
+            Indices[i] = best;
+    }
+}
+
+#define GLOBAL(name, INIT, STEP16, STEP, FOLD, DONE) \
+    __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void name( \
+        __global const PW_TYPE(X) *X, __global PW_TYPE(Y) *Y, int in_size, int planes, int planes_each, float p) \
+    { \
+        const int begin = (int)get_global_id(0) * planes_each, end = min(planes, begin + planes_each); \
+        for (int plane = begin; plane < end; plane++) { \
+            const size_t base = (size_t)plane * in_size; \
+            WORK16 wide = INIT; \
+            WORK acc = INIT, parts[16]; \
+            int i = 0; \
+            for (; i + 16 <= in_size; i += 16) { \
+                const WORK16 x = PW_LOAD16(X, base + i); \
+                wide = STEP16(wide, x); \
+            } \
+            for (; i < in_size; i++) { \
+                const WORK x = PW_LOAD(X, base + i); \
+                acc = STEP(acc, x); \
+            } \
+            vstore16(wide, 0, parts); \
+            for (int k = 0; k < 16; k++) \
+                acc = FOLD(acc, parts[k]); \
+            PW_STORE(Y, plane, DONE(acc, in_size)); \
+        } \
+    }
+
+GLOBAL(pool_global_max, LEAST, LARGER, LARGER, LARGER, KEEP)
+#if PW_IS_FLOAT(X)
+LP_FUNCTIONS(16, WORK16)
+#define LP_STEP16(acc, x) ((acc) + lp_term_16(x, p))
+#define WHOLE_MEAN(acc, n) ((acc) / (WORK)(n))
+GLOBAL(pool_global_average, 0, SUM, SUM, SUM, WHOLE_MEAN)
+GLOBAL(pool_global_lp, 0, LP_STEP16, LP_STEP, SUM, LP_DONE)
+#endif
