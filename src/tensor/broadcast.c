@@ -6,7 +6,7 @@ bool pw_broadcast_shape(int rank_a, const int64_t *a, int rank_b, const int64_t 
 {
     int most = rank_a > rank_b ? rank_a : rank_b;
 
-    for (int d = 0; d < most; d++) {
+    for (int d = most - 1; d >= 0; d--) { /* from the last on: dims may be a or b, whose entries move up */
         int64_t x = d < most - rank_a ? 1 : a[d - (most - rank_a)];
         int64_t y = d < most - rank_b ? 1 : b[d - (most - rank_b)];
 

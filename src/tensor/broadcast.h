@@ -32,7 +32,7 @@ bool pw_broadcast_plan(struct pw_broadcast *b, int rank, const int64_t *out_dims
 typedef void pw_broadcast_run(void *user, int64_t out, const int64_t *at, const int64_t *steps, int64_t n);
 void pw_broadcast_walk(const struct pw_broadcast *b, int64_t begin, int64_t end, pw_broadcast_run *run, void *user);
 
-/* Numpy's result shape of two; false when they conflict. */
+/* Numpy's result shape of two; false when they conflict. dims may be a or b itself. */
 bool pw_broadcast_shape(int rank_a, const int64_t *a, int rank_b, const int64_t *b, int *rank, int64_t *dims);
 
 #endif

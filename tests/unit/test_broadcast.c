@@ -129,9 +129,25 @@ static void test_refused(void **state)
     assert_false(pw_broadcast_plan(&plan, 2, a, PW_BROADCAST_OPERANDS + 1, ranks, higher));
 }
 
+/* Callers join shapes one by one into the first operand's array. */
+static void test_shape_in_place(void **state)
+{
+    int64_t dims[PW_MAX_RANK] = {1, 1}, other[PW_MAX_RANK] = {1, 1};
+    const int64_t longer[] = {4, 1, 3};
+    int rank;
+
+    (void)state;
+    assert_true(pw_broadcast_shape(2, dims, 3, longer, &rank, dims));
+    assert_int_equal(rank, 3);
+    assert_memory_equal(dims, longer, sizeof longer);
+    assert_true(pw_broadcast_shape(3, longer, 2, other, &rank, other));
+    assert_memory_equal(other, longer, sizeof longer);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_shape_in_place),
         cmocka_unit_test(test_all),
         cmocka_unit_test(test_collapse),
         cmocka_unit_test(test_refused),
