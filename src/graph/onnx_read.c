@@ -8,7 +8,7 @@
 #define DOC_MAX 512                    /* bytes of a doc_string that are kept */
 #define BUDGET_BASE ((size_t)32 << 20) /* arena bytes that any file may use */
 #define BUDGET_PER_BYTE 32             /* and per byte of the file */
-#define INLINE_BASE ((size_t)8 << 20)  /* bytes of function bodies read over again */
+#define INLINE_BASE ((size_t)4 << 20)  /* bytes of function bodies read over again */
 #define INLINE_PER_BYTE 16
 #define MAX_OPSET 100000
 #define PREFIX_LONG 500 /* bytes of a message from which on enclosing places are left out */

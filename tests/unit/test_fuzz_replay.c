@@ -71,7 +71,7 @@ static void each_file(void (*visit)(const char *name, uint64_t number))
     struct pw_error err = {0};
     if (pw_file_list(CORPUS, &names, &count, &err) != PW_OK)
         fail_msg("%s", err.message);
-    assert_true(count >= 20);
+    assert_true(count >= 30);
     for (size_t i = 0; i < count; i++)
         visit(names[i], i);
     pw_free(names);
