@@ -15,7 +15,7 @@
 #include "tests/fuzz/fuzz_onnx.c"
 
 #define CORPUS PW_SRCDIR "/tests/fuzz/corpus_onnx"
-#define MUTATIONS 60 /* of each file */
+#define MUTATIONS 150 /* of each file */
 #define LARGEST (1 << 20)
 
 static void load_file(const char *name, struct pw_buf *bytes)
@@ -32,7 +32,7 @@ static void load_file(const char *name, struct pw_buf *bytes)
 static void mutate(struct pw_buf *bytes, uint64_t seed)
 {
     uint64_t draw = 0;
-    int64_t edits = pw_random_range(seed, 1, draw++, 1, 8);
+    int64_t edits = pw_random_range(seed, 1, draw++, 1, 3);
     for (int64_t i = 0; i < edits && bytes->size > 1; i++) {
         int64_t last = (int64_t)bytes->size - 1;
         int64_t at = pw_random_range(seed, 1, draw++, 0, last), to = pw_random_range(seed, 1, draw++, 0, last);
