@@ -333,6 +333,7 @@ pw_status pw_matmul_bind_accumulator(pw_dtype dtype, struct pw_bindings *b, stru
         {PW_DTYPE_INT32, "int", 4, false},     {PW_DTYPE_UINT32, "uint", 4, false},
         {PW_DTYPE_INT64, "long", 8, false},    {PW_DTYPE_UINT64, "ulong", 8, false},
         {PW_DTYPE_INT8, "int", 4, true},       {PW_DTYPE_UINT8, "int", 4, true},
+        {PW_DTYPE_INT16, "int", 4, true},      {PW_DTYPE_UINT16, "int", 4, true},
     };
     pw_status status;
 
@@ -396,6 +397,15 @@ static pw_status bind_gemm(const struct pw_call *call, struct pw_bindings *b, st
     return status;
 }
 
+static int64_t info_size(const struct pw_info *info)
+{
+    int64_t n = 1;
+
+    for (int d = 0; d < info->rank; d++)
+        n *= info->dims[d];
+    return n;
+}
+
 /* Zero points: one for the whole matrix, one for each row of A, or one for each column of B. */
 static pw_status bind_zero_points(const struct pw_call *call, int a_zero, int b_zero, struct pw_bindings *b,
                                   struct pw_error *err)
@@ -415,7 +425,7 @@ static pw_status bind_zero_points(const struct pw_call *call, int a_zero, int b_
             return pw_error_set(err, PW_ERR_UNSUPPORTED, "the kernels take zero points of rank 0 or 1");
         per_col = z->rank == 1 && z->dims[0] != 1;
     }
-    status = pw_bind_int(b, "az_step", per_row, err);
+    status = pw_bind_int(b, "a_zeros", per_row ? a->dims[0] : 1, err);
     return status == PW_OK ? pw_bind_int(b, "bz_step", per_col, err) : status;
 }
 
@@ -428,20 +438,23 @@ static pw_status bind_integer(const struct pw_call *call, struct pw_bindings *b,
 
 static pw_status bind_qlinear(const struct pw_call *call, struct pw_bindings *b, struct pw_error *err)
 {
-    static const int scales[] = {1, 4};
-    static const char *const names[] = {"as_step", "bs_step"};
+    const struct pw_info *a_scale = call->in[1], *b_scale = call->in[4];
     pw_status status = bind_product(call, 0, 3, false, false, b, err);
 
+    for (int i = 1; i < 8 && status == PW_OK; i++) {
+        int64_t size = i == 3 ? 1 : info_size(call->in[i]);
+
+        if (i != 3 && (call->in[i]->rank > 1 || (i >= 6 && size != 1)))
+            status = pw_error_set(err, PW_ERR_UNSUPPORTED,
+                                  "the kernels take scales and zero points of rank 0 or 1, one for the output");
+    }
     if (status == PW_OK)
         status = bind_zero_points(call, 2, 5, b, err);
-    for (size_t i = 0; i < PW_COUNT_OF(scales) && status == PW_OK; i++) {
-        const struct pw_info *s = call->in[scales[i]];
-
-        if (s->rank > 1)
-            return pw_error_set(err, PW_ERR_UNSUPPORTED, "the kernels take scales of rank 0 or 1");
-        status = pw_bind_int(b, names[i], s->rank == 1 && s->dims[0] != 1, err);
-    }
-    return status;
+    if (status == PW_OK)
+        status = pw_bind_int(b, "a_scales", info_size(a_scale), err);
+    if (status == PW_OK)
+        status = pw_bind_int(b, "bs_step", info_size(b_scale) != 1, err);
+    return status == PW_OK ? pw_bind_int(b, "out_signed", call->out[0].dtype == PW_DTYPE_INT8, err) : status;
 }
 
 /* ---- inputs of generated cases ---- */

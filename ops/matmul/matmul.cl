@@ -79,18 +79,6 @@ static inline __attribute__((always_inline)) void matmul_finish(const acc_v *til
     }
 }
 
-#define MATMUL_POSITION \
-    int panel = get_group_id(0), panels = get_num_groups(0), m0 = get_group_id(1) * block, index = get_group_id(2); \
-    int rows = min(block, M - m0), cols = min(N - panel * PANEL, PANEL); \
-    __global const acc_t *a = A + matmul_offset(index, batch_rank, batch_dims, a_strides) + (long)m0 * K; \
-    long b_at = matmul_offset(index, batch_rank, batch_dims, b_strides); \
-    long y_at = (long)index * M * N + (long)m0 * N + panel * PANEL; \
-    acc_v tile[3 * ROWS]; \
-    if (K == 0) { \
-        for (int i = 0; i < 3 * rows; i++) \
-            tile[i] = (acc_v)(0); \
-    }
-
 /* a_strides and b_strides are of whole matrices in elements, so b_at / (K * N) is a matrix's number. */
 #define MATMUL_PACKED \
     __global const acc_t *b = packed + (b_at / max(1L, (long)K * N) * panels + panel) * K * PANEL; \

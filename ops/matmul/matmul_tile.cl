@@ -108,3 +108,17 @@ static inline long matmul_offset(int index, int rank, __global const int *dims, 
     }
     return offset;
 }
+
+/* Where a work-item works: group (panel, block of rows, product). Wants A, M, N, K, block, batch_rank, batch_dims,
+ * a_strides and b_strides. */
+#define MATMUL_POSITION \
+    int panel = get_group_id(0), panels = get_num_groups(0), m0 = get_group_id(1) * block, index = get_group_id(2); \
+    int rows = min(block, M - m0), cols = min(N - panel * PANEL, PANEL); \
+    __global const acc_t *a = A + matmul_offset(index, batch_rank, batch_dims, a_strides) + (long)m0 * K; \
+    long b_at = matmul_offset(index, batch_rank, batch_dims, b_strides); \
+    long y_at = (long)index * M * N + (long)m0 * N + panel * PANEL; \
+    acc_v tile[3 * ROWS]; \
+    if (K == 0) { \
+        for (int i = 0; i < 3 * rows; i++) \
+            tile[i] = (acc_v)(0); \
+    }
