@@ -8,6 +8,7 @@
 
 #include <dirent.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -325,6 +326,97 @@ static void test_many_crashes(void **state)
     assert_int_equal(info.si_pid, 0);
 }
 
+static int count_throwaway(void)
+{
+    int count = 0;
+    struct dirent *entry;
+    DIR *dir = opendir(cache_dir);
+    while (dir && (entry = readdir(dir)) != NULL)
+        count += strncmp(entry->d_name, "throwaway-", 10) == 0;
+    if (dir)
+        closedir(dir);
+    return count;
+}
+
+/* A kernel from outside gets a worker and a cache of its own, which go when another kernel comes. */
+static void test_foreign(void **state)
+{
+    static const char other[] = "__kernel void add_one(__global const float *x, __global float *y, int n)\n"
+                                "{ int i = get_global_id(0); if (i < n) y[i] = x[i] + 2.0f; }\n";
+    struct small_exec x;
+    float in[N] = {0}, out[N];
+    (void)state;
+    need_device();
+    check_honest();
+    assert_int_equal(count_throwaway(), 0);
+    for (int i = 0; i < 2; i++) {
+        small_exec_make(&x, other, "add_one", N, in, out, N);
+        x.plan.program.foreign = true;
+        assert_int_equal(pw_device_execute(device, &x.request, &x.reply, &x.err), PW_OK);
+        assert_true(out[0] == 2.0f && out[N - 1] == 2.0f);
+        assert_int_equal(count_throwaway(), 1);
+        pw_exec_reply_clear(&x.reply);
+    }
+    check_honest();
+    assert_int_equal(count_throwaway(), 0);
+}
+
+static void test_lists(void **state)
+{
+    struct pw_buf list = {0};
+    struct pw_error err = {0};
+    (void)state;
+    need_device();
+    assert_int_equal(pw_device_list(&list, &err), PW_OK);
+    assert_int_equal(strncmp(pw_buf_text(&list), "opencl:0:0 ", 11), 0);
+    assert_non_null(strstr(pw_buf_text(&list), pw_device_info(device)->name));
+    pw_buf_clear(&list);
+}
+
+/* ---- several threads on a pool of two ---- */
+
+#define THREADS 4
+#define ROUNDS 20
+
+static struct pw_device *pool;
+
+static void *use_pool(void *arg)
+{
+    float in[N], out[N];
+    size_t thread = (size_t)(uintptr_t)arg, bad = 0;
+    for (int round = 0; round < ROUNDS; round++) {
+        struct small_exec x;
+        bool crash = (round + (int)thread) % 7 == 3;
+        for (int i = 0; i < N; i++)
+            in[i] = (float)(i * 10 + (int)thread);
+        small_exec_make(&x, source, crash ? "wild" : "add_one", N, in, out, N);
+        pw_status status = pw_device_execute(pool, &x.request, &x.reply, &x.err);
+        bad += status != (crash ? PW_ERR_CRASH : PW_OK);
+        for (int i = 0; i < N && !crash; i++)
+            bad += out[i] != in[i] + 1.0f;
+        pw_exec_reply_clear(&x.reply);
+    }
+    return (void *)(uintptr_t)bad;
+}
+
+static void test_threads(void **state)
+{
+    pthread_t threads[THREADS];
+    struct pw_device_options options = {.workers = 2, .cache_dir = cache_dir};
+    (void)state;
+    need_device();
+    assert_int_equal(pw_device_open("opencl", &options, &pool, NULL), PW_OK);
+    assert_int_equal(pw_device_workers(pool), 2);
+    for (size_t i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, use_pool, (void *)(uintptr_t)i), 0);
+    for (size_t i = 0; i < THREADS; i++) {
+        void *bad = NULL;
+        pthread_join(threads[i], &bad);
+        assert_null(bad);
+    }
+    pw_device_close(pool);
+}
+
 static int group_setup(void **state)
 {
     struct pw_error err = {0};
@@ -358,7 +450,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_timeout),      cmocka_unit_test(test_cancel),
         cmocka_unit_test(test_build_log),    cmocka_unit_test(test_bad_launches),
         cmocka_unit_test(test_empty),        cmocka_unit_test(test_repeats),
-        cmocka_unit_test(test_many_crashes),
+        cmocka_unit_test(test_foreign),      cmocka_unit_test(test_lists),
+        cmocka_unit_test(test_threads),      cmocka_unit_test(test_many_crashes),
     };
     return cmocka_run_group_tests(tests, group_setup, group_teardown);
 }

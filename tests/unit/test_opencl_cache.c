@@ -16,6 +16,13 @@
 #include "target/opencl/opencl.h"
 #include "target/remove.h"
 
+/* What the driver and its compiler keep until the process ends is not ours. */
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void)
+{
+    return "leak:libpocl\nleak:libLLVM\n";
+}
+
 static const char source[] = "__kernel void twice(__global const float *x, __global float *y, int n)\n"
                              "{ int i = get_global_id(0); if (i < n) y[i] = x[i] * FACTOR; }\n";
 
