@@ -14,7 +14,7 @@ static bool is_upsample(const struct pw_call *call)
 static pw_dim scaled(struct pw_dims *dims, pw_dim in, double scale)
 {
     double steps = scale * 4096;
-    if (in == PW_DIM_UNKNOWN || steps != floor(steps) || steps > 1e9)
+    if (in == PW_DIM_UNKNOWN || steps != floor(steps) || steps < 0 || steps > 1e9)
         return PW_DIM_UNKNOWN;
     int64_t up = (int64_t)steps, down = 4096;
     while (up % 2 == 0 && down > 1) {

@@ -10,15 +10,21 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    static const struct pw_type tensor = {.kind = PW_TYPE_TENSOR, .dtype = PW_DTYPE_FLOAT32};
+    static const struct pw_type sequence = {.kind = PW_TYPE_SEQUENCE, .element = &tensor};
+    static const struct pw_type optional = {.kind = PW_TYPE_OPTIONAL, .element = &sequence};
+    static const struct pw_type *const types[] = {&tensor, &sequence, &optional};
     struct pw_error err = {0};
     struct pw_model *model = NULL;
     struct pw_inference *inference = NULL;
     struct pw_inventory *inventory = NULL;
     struct pw_value value = {0};
 
-    if (pw_onnx_parse_value(data, size, NULL, &value, &err) == PW_OK)
-        pw_value_clear(&value);
-    pw_error_clear(&err);
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        if (pw_onnx_parse_value(data, size, types[i], &value, &err) == PW_OK)
+            pw_value_clear(&value);
+        pw_error_clear(&err);
+    }
     if (pw_model_parse(data, size, "fuzz", NULL, &model, &err) != PW_OK)
         return 0;
     (void)pw_model_structure_hash(model);
