@@ -126,7 +126,7 @@ static pw_status make_axes(const struct pw_call *call, const struct pw_window_nu
                            struct axis *axes, bool *fits, struct pw_error *err)
 {
     int64_t phases = 1;
-    *fits = n->taps <= MAX_TAPS && n->out_size > 0 && n->in_size > 0;
+    *fits = n->taps <= MAX_TAPS && n->out_size > 0;
     for (int a = 0; transposed && a < n->axes; a++)
         *fits = *fits && n->stride[a] <= MAX_PHASES && (phases *= n->stride[a]) <= MAX_PHASES;
     if (!*fits)
@@ -323,38 +323,47 @@ static pw_status bind_geometry(struct pw_bindings *b, const struct pw_conv_geome
     return bind_numbers(b, numbers, sizeof numbers / sizeof *numbers, err);
 }
 
+/* What descriptions' expressions use of the tables; zeros where there are none. */
+static pw_status bind_summary(struct pw_bindings *b, const struct pw_conv_geometry *g, const struct axis *axes,
+                              bool padded, int64_t plane, const struct tables *t, bool transposed, struct pw_error *err)
+{
+    int last = g->window.axes - 1;
+    const struct named_int numbers[] = {
+        {"tables_fit", t->phase_count > 0},
+        {"padded", padded},
+        {"plane", plane},
+        {"phases", t->phase_count},
+        {"tiles", t->phase_count > 0 ? t->phase_tiles[t->phase_count] : 0},
+        {"depthwise", g->group_channels == 1 && g->groups > 1 && !transposed},
+        {"row_step", axes[last].in_step},
+        {"row_padded", axes[last].extent > 0 ? axes[last].extent : 1},
+        {"row_out", g->window.out[last]},
+    };
+    return bind_numbers(b, numbers, sizeof numbers / sizeof *numbers, err);
+}
+
 pw_status pw_conv_bind(const struct pw_call *call, struct pw_bindings *b, struct pw_error *err)
 {
     const struct pw_conv_kind *kind = pw_conv_kind_of(call);
     struct pw_conv_geometry g = {0};
-    struct axis axes[PW_WINDOW_AXES];
-    struct tables t;
-    bool fits = false;
+    struct axis axes[PW_WINDOW_AXES] = {{0}};
+    struct tables t = {0};
+    bool fits = false, padded = false;
     int64_t plane = 0;
     pw_status status = pw_conv_geometry(call, &g, err);
     if (status == PW_OK)
         status = bind_geometry(b, &g, kind->transposed, err);
     if (status == PW_OK)
         status = make_axes(call, &g.window, kind->transposed, axes, &fits, err);
+    if (status == PW_OK && fits) {
+        padded = settle_padding(&g.window, axes, &plane);
+        status = fill_tables(call, axes, &g.window, &t, err);
+    }
     if (status == PW_OK)
-        status = pw_bind_int(b, "tables_fit", fits, err);
+        status = bind_summary(b, &g, axes, padded, plane, &t, kind->transposed, err);
     if (status != PW_OK || !fits)
         return status;
-    bool padded = settle_padding(&g.window, axes, &plane);
-    status = fill_tables(call, axes, &g.window, &t, err);
-    const struct named_int numbers[] = {
-        {"padded", padded},
-        {"plane", plane},
-        {"phases", t.phase_count},
-        {"tiles", status == PW_OK ? t.phase_tiles[t.phase_count] : 0},
-        {"depthwise", g.group_channels == 1 && g.groups > 1 && !kind->transposed},
-        {"row_step", axes[g.window.axes - 1].in_step},
-        {"row_out", g.window.out[g.window.axes - 1]},
-    };
-    if (status == PW_OK)
-        status = bind_numbers(b, numbers, sizeof numbers / sizeof *numbers, err);
-    if (status == PW_OK)
-        status = bind_axes(b, axes, &g.window, err);
+    status = bind_axes(b, axes, &g.window, err);
     return status == PW_OK ? bind_tables(b, &t, err) : status;
 }
 

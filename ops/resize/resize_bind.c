@@ -79,9 +79,6 @@ static pw_status bind_nearest(const struct pw_call *call, struct pw_bindings *b,
         {"table", index, total}, {"start_of", start, r->rank}, {"in_dims", in, r->rank}, {"out_dims", out, r->rank}};
     for (size_t i = 0; status == PW_OK && i < sizeof arrays / sizeof *arrays; i++)
         status = pw_bind_ints(b, arrays[i].name, arrays[i].values, (size_t)arrays[i].count, err);
-    const struct named_int numbers[] = {{"rank", r->rank}, {"row", out[r->rank - 1]}};
-    if (status == PW_OK)
-        status = bind_numbers(b, numbers, sizeof numbers / sizeof *numbers, err);
     return status == PW_OK ? bind_extrapolation(b, call, r, err) : status;
 }
 
@@ -111,16 +108,17 @@ static bool plan_passes(const struct pw_resize *r, const struct pw_resize_table 
     for (int i = 0; i < p->count; i++) {
         const struct pw_resize_table *t = &tables[p->axis[i]];
         int64_t outer = 1, inner = 1;
+        bool over = false;
         for (int a = 0; a < r->rank; a++) {
-            outer *= a < p->axis[i] ? tables[a].out : 1;
-            inner *= a > p->axis[i] ? tables[a].in : 1;
+            over = over || __builtin_mul_overflow(outer, a < p->axis[i] ? tables[a].out : 1, &outer) ||
+                   __builtin_mul_overflow(inner, a > p->axis[i] ? tables[a].in : 1, &inner);
         }
         const int64_t dims[4] = {outer, t->in, t->out, inner};
         memcpy(p->dims + (ptrdiff_t)i * 4, dims, sizeof dims);
         p->start[i] = p->total;
         p->taps[i] = t->taps;
         p->total += t->out * t->taps;
-        if (__builtin_mul_overflow(outer * t->out, inner, &p->sizes[i]))
+        if (over || __builtin_mul_overflow(outer, t->out, &outer) || __builtin_mul_overflow(outer, inner, &p->sizes[i]))
             return false;
     }
     return p->total <= MAX_TABLE_INTS;
@@ -155,52 +153,67 @@ static void fill_tables(const struct pw_resize_table *tables, const struct passe
 }
 
 static pw_status bind_weighted(const struct pw_call *call, struct pw_bindings *b, const struct pw_resize *r,
-                               const struct pw_resize_table *tables, struct pw_error *err)
+                               const struct pw_resize_table *tables, const struct passes *p, struct pw_error *err)
 {
-    struct passes p;
     pw_dtype dtype = call->in[0]->dtype;
     /* Doubles, and integers: their results are truncated, so that a last bit decides. */
-    bool wide = dtype == PW_DTYPE_FLOAT64 || !pw_dtype_is_float(dtype), fits = plan_passes(r, tables, &p);
-    pw_status status = pw_bind_int(b, "table_fits", fits, err);
-    if (status != PW_OK || !fits)
-        return status;
-    size_t ints = (size_t)p.total * (wide ? 2 : 1);
-    int64_t *index = pw_arena_alloc(call->arena, (size_t)p.total + 1, sizeof *index);
+    bool wide = dtype == PW_DTYPE_FLOAT64 || !pw_dtype_is_float(dtype);
+    size_t ints = (size_t)p->total * (wide ? 2 : 1);
+    int64_t *index = pw_arena_alloc(call->arena, (size_t)p->total + 1, sizeof *index);
     int64_t *weight = pw_arena_alloc(call->arena, ints + 1, sizeof *weight);
     if (!index || !weight)
         return pw_error_memory(err, ints * sizeof *weight);
-    fill_tables(tables, &p, wide, index, weight);
-    status = pw_bind_ints(b, "table", index, (size_t)p.total, err);
+    fill_tables(tables, p, wide, index, weight);
+    pw_status status = pw_bind_ints(b, "table", index, (size_t)p->total, err);
     if (status == PW_OK)
         status = pw_bind_ints(b, "weights", weight, ints, err);
-    if (status == PW_OK)
-        status = pw_bind_float(b, "extrapolation", r->extrapolation, err);
+    return status == PW_OK ? pw_bind_float(b, "extrapolation", r->extrapolation, err) : status;
+}
+
+/* Every description of the operator is asked whether it serves the call, so the names that expressions use are there in
+ * both modes, as zeros where they do not apply. */
+static pw_status bind_sizes(struct pw_bindings *b, const struct pw_resize *r, const struct passes *p,
+                            struct pw_error *err)
+{
     static const char *const names[MAX_PASSES][7] = {{"outer0", "from0", "to0", "inner0", "start0", "taps0", "size0"},
                                                      {"outer1", "from1", "to1", "inner1", "start1", "taps1", "size1"},
                                                      {"outer2", "from2", "to2", "inner2", "start2", "taps2", "size2"},
                                                      {"outer3", "from3", "to3", "inner3", "start3", "taps3", "size3"}};
+    const struct named_int numbers[] = {{"nearest", r->mode == PW_RESIZE_NEAREST},
+                                        {"rank", r->rank},
+                                        {"row", r->rank > 0 ? r->axes[r->rank - 1].out : 0},
+                                        {"passes", p->count}};
+    pw_status status = bind_numbers(b, numbers, sizeof numbers / sizeof *numbers, err);
     for (int i = 0; status == PW_OK && i < MAX_PASSES; i++) {
-        const int64_t *d = p.dims + (ptrdiff_t)i * 4,
-                      values[7] = {d[0], d[1], d[2], d[3], p.start[i], p.taps[i], p.sizes[i]};
+        const int64_t *d = p->dims + (ptrdiff_t)i * 4;
+        const int64_t values[7] = {d[0], d[1], d[2], d[3], p->start[i], p->taps[i], p->sizes[i]};
         for (int k = 0; status == PW_OK && k < 7; k++)
             status = pw_bind_int(b, names[i][k], values[k], err);
     }
-    return status == PW_OK ? pw_bind_int(b, "passes", p.count, err) : status;
+    return status;
 }
 
 pw_status pw_resize_bind(const struct pw_call *call, struct pw_bindings *b, struct pw_error *err)
 {
     struct pw_resize r;
     struct pw_resize_table tables[PW_MAX_RANK];
+    struct passes p = {0};
+    bool fits = true;
     pw_status status = pw_resize_settle(call, &r, err);
     for (int a = 0; status == PW_OK && a < r.rank; a++)
         status = pw_resize_table(call, &r, a, &tables[a], err);
+    if (status == PW_OK && r.mode != PW_RESIZE_NEAREST)
+        fits = plan_passes(&r, tables, &p);
+    if (!fits)
+        p = (struct passes){0};
     if (status == PW_OK)
-        status = pw_bind_int(b, "nearest", r.mode == PW_RESIZE_NEAREST, err);
+        status = bind_sizes(b, &r, &p, err);
     if (status != PW_OK)
         return status;
-    return r.mode == PW_RESIZE_NEAREST ? bind_nearest(call, b, &r, tables, err)
-                                       : bind_weighted(call, b, &r, tables, err);
+    if (r.mode == PW_RESIZE_NEAREST)
+        return bind_nearest(call, b, &r, tables, err);
+    status = pw_bind_int(b, "table_fits", fits, err);
+    return status == PW_OK && fits ? bind_weighted(call, b, &r, tables, &p, err) : status;
 }
 
 pw_status pw_grid_sample_bind(const struct pw_call *call, struct pw_bindings *b, struct pw_error *err)
