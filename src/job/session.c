@@ -254,7 +254,8 @@ void pw_session_close(struct pw_session *session)
         return;
     pthread_mutex_lock(&session->lock);
     session->closing = true;
-    session->cancel = true;
+    if (session->running)
+        session->running->cancel = true;
     pthread_cond_broadcast(&session->submitted);
     pthread_mutex_unlock(&session->lock);
     if (session->worker_started)
@@ -346,7 +347,6 @@ static void submit(struct pw_session *session, struct pw_job *job, int *number)
     else
         session->first_job = job;
     session->last_job = job;
-    session->cancel = false;
     if (number)
         *number = job->number;
     pthread_cond_broadcast(&session->submitted);
@@ -389,7 +389,8 @@ pw_status pw_session_verify_case(struct pw_session *session, const char *case_id
 void pw_session_cancel(struct pw_session *session)
 {
     pthread_mutex_lock(&session->lock);
-    session->cancel = true;
+    if (session->running)
+        session->running->cancel = true;
     for (struct pw_job *job = session->first_job, *next; job; job = next) {
         next = job->next;
         pw_job_free(job);

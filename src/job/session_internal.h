@@ -12,8 +12,9 @@ struct pw_job {
     struct pw_job *next;
     int number;
     bool timing;
-    char *case_id;      /* owned, or NULL */
-    size_t *signatures; /* shown indices, owned; NULL: all */
+    volatile bool cancel; /* of this job alone: one that is submitted afterwards runs */
+    char *case_id;        /* owned, or NULL */
+    size_t *signatures;   /* shown indices, owned; NULL: all */
     size_t count;
 };
 
@@ -43,10 +44,9 @@ struct pw_session {
 
     pthread_mutex_t lock; /* the fields below */
     pthread_cond_t submitted;
-    struct pw_job *first_job, *last_job;
+    struct pw_job *first_job, *last_job, *running;
     int next_job;
-    bool closing;
-    volatile bool cancel;
+    volatile bool closing;
 
     struct pw_kernels *kernels; /* the worker's; read by the client after DEVICE */
     struct pw_device *device;

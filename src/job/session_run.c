@@ -222,7 +222,7 @@ static void run_job(struct pw_session *session, const struct pw_job *job)
                                         .seed = session->seed,
                                         .jobs = session->jobs,
                                         .timing = job->timing,
-                                        .cancel = &session->cancel,
+                                        .cancel = &job->cancel,
                                         .emit = on_verify,
                                         .user = &run};
     struct pw_error err = {0};
@@ -316,6 +316,7 @@ static struct pw_job *next_job(struct pw_session *session)
         session->first_job = job->next;
         if (!session->first_job)
             session->last_job = NULL;
+        session->running = job;
     }
     pthread_mutex_unlock(&session->lock);
     return job;
@@ -340,6 +341,9 @@ void *pw_session_worker(void *user)
             run_job(session, job);
         else
             refuse_job(session, job);
+        pthread_mutex_lock(&session->lock);
+        session->running = NULL;
+        pthread_mutex_unlock(&session->lock);
         pw_job_free(job);
     }
     return NULL;
