@@ -22,9 +22,14 @@ static pw_status same_tensor(const struct pw_tensor *got, const struct pw_tensor
                              const struct pw_conformance_options *options, const char *name, struct pw_error *err)
 {
     struct pw_buf place = {0}, found = {0}, wanted = {0};
+    double rtol = options->rtol;
     int64_t bad = -1;
     pw_status status = PW_OK;
 
+    /* bfloat16 has fewer digits than the suite's tolerance asks for, and its sets truncate: one unit of the last
+     * place is what they can tell. */
+    if (want->dtype == PW_DTYPE_BFLOAT16 && rtol < pw_dtype_epsilon(want->dtype))
+        rtol = pw_dtype_epsilon(want->dtype);
     pw_tensor_describe(got, &found);
     pw_tensor_describe(want, &wanted);
     if (got->dtype != want->dtype || got->rank != want->rank ||
@@ -33,7 +38,7 @@ static pw_status same_tensor(const struct pw_tensor *got, const struct pw_tensor
                               pw_buf_text(&found));
         goto done;
     }
-    status = pw_compare_close(got, want, options->rtol, options->atol, &bad, err);
+    status = pw_compare_close(got, want, rtol, options->atol, &bad, err);
     if (status == PW_OK && bad >= 0) {
         pw_compare_coordinates(want, bad, &place);
         if (want->dtype == PW_DTYPE_STRING)
@@ -103,6 +108,30 @@ static void set_clear(struct set_data *data)
     pw_free(data->results);
 }
 
+/* A set may give one element for an input whose values do not matter (CastLike's target): it fills the declared shape.
+ */
+static pw_status fill_declared(const struct pw_type *type, struct pw_tensor *t, struct pw_error *err)
+{
+    struct pw_tensor whole = {0};
+    size_t bytes = pw_dtype_bytes(t->dtype);
+    pw_status status;
+
+    if (!type->has_shape || t->count != 1 || t->rank == type->rank || t->dtype == PW_DTYPE_STRING)
+        return PW_OK;
+    for (int d = 0; d < type->rank; d++) {
+        if (type->dim_values[d] < 0)
+            return PW_OK;
+    }
+    status = pw_tensor_init(&whole, t->dtype, type->rank, type->dim_values, err);
+    for (int64_t i = 0; status == PW_OK && i < whole.count; i++)
+        memcpy((char *)whole.data + (size_t)i * bytes, t->data, bytes);
+    if (status == PW_OK) {
+        pw_tensor_clear(t);
+        *t = whole;
+    }
+    return status;
+}
+
 static pw_status read_file(const char *folder, const char *kind, size_t i, const struct pw_type *type,
                            struct pw_value *out, bool *found, struct pw_error *err)
 {
@@ -117,6 +146,9 @@ static pw_status read_file(const char *folder, const char *kind, size_t i, const
     if (*found && status == PW_OK && type && type->kind == PW_TYPE_TENSOR && type->dtype == PW_DTYPE_BFLOAT16 &&
         out->kind == PW_VALUE_TENSOR && out->tensor.dtype == PW_DTYPE_UINT16)
         out->tensor.dtype = out->tensor.nominal = PW_DTYPE_BFLOAT16;
+    if (*found && status == PW_OK && type && type->kind == PW_TYPE_TENSOR && out->kind == PW_VALUE_TENSOR &&
+        strcmp(kind, "input") == 0)
+        status = fill_declared(type, &out->tensor, err);
     pw_buf_clear(&path);
     return status;
 }
