@@ -155,14 +155,31 @@ static pw_status open_worker(struct pw_device *device, struct pw_pool_slot *slot
     return status;
 }
 
-static bool fits(const struct pw_pool_slot *slot, bool foreign, struct pw_hash128 kernel)
+static bool fits(const struct pw_pool_slot *slot, const struct pw_pool_want *want)
 {
-    return pw_link_running(&slot->link) && slot->foreign == foreign &&
-           (!foreign || (slot->kernel.high == kernel.high && slot->kernel.low == kernel.low));
+    return pw_link_running(&slot->link) && slot->foreign == want->foreign &&
+           (!want->foreign || (slot->kernel.high == want->kernel.high && slot->kernel.low == want->kernel.low));
 }
 
-/* The best idle place: a fitting worker, the warmest; then an empty place; then any (its worker ends). */
-static struct pw_pool_slot *pick(struct pw_device *device, bool foreign, struct pw_hash128 kernel)
+static bool has_built(const struct pw_pool_slot *slot, uint64_t program)
+{
+    for (int i = 0; i < PW_POOL_PROGRAMS && program != 0; i++)
+        if (slot->programs[i] == program)
+            return true;
+    return false;
+}
+
+/* How good a place is: a fitting worker that has the program, a fitting one, an empty place, any other (whose
+ * worker ends). */
+static int rank_of(const struct pw_pool_slot *slot, const struct pw_pool_want *want)
+{
+    if (!fits(slot, want))
+        return pw_link_running(&slot->link) ? 1 : 2;
+    return has_built(slot, want->program) ? 4 : 3;
+}
+
+/* The best idle place; of equals the one used last. */
+static struct pw_pool_slot *pick(struct pw_device *device, const struct pw_pool_want *want)
 {
     struct pw_pool_slot *best = NULL;
     int best_rank = 0;
@@ -170,8 +187,8 @@ static struct pw_pool_slot *pick(struct pw_device *device, bool foreign, struct 
         struct pw_pool_slot *slot = &device->slots[i];
         if (slot->busy)
             continue;
-        int rank = fits(slot, foreign, kernel) ? 3 : !pw_link_running(&slot->link) ? 2 : 1;
-        if (!best || rank > best_rank || (rank == 3 && best_rank == 3 && slot->used > best->used)) {
+        int rank = rank_of(slot, want);
+        if (!best || rank > best_rank || (rank == best_rank && slot->used > best->used)) {
             best = slot;
             best_rank = rank;
         }
@@ -179,26 +196,29 @@ static struct pw_pool_slot *pick(struct pw_device *device, bool foreign, struct 
     return best;
 }
 
-pw_status pw_pool_acquire(struct pw_device *device, bool foreign, struct pw_hash128 kernel, struct pw_pool_slot **out,
+pw_status pw_pool_acquire(struct pw_device *device, const struct pw_pool_want *want, struct pw_pool_slot **out,
                           struct pw_error *err)
 {
     if (device->reference)
         return pw_error_set(err, PW_ERR_TARGET, "the target 'reference' executes no kernels");
     struct pw_pool_slot *slot;
     pthread_mutex_lock(&device->mutex);
-    while (!(slot = pick(device, foreign, kernel)))
+    while (!(slot = pick(device, want)))
         pthread_cond_wait(&device->idle, &device->mutex);
     slot->busy = true;
     pthread_mutex_unlock(&device->mutex);
-    if (!fits(slot, foreign, kernel)) {
-        slot->foreign = foreign;
-        slot->kernel = kernel;
+    if (!fits(slot, want)) {
+        slot->foreign = want->foreign;
+        slot->kernel = want->kernel;
+        memset(slot->programs, 0, sizeof slot->programs);
         pw_status status = open_worker(device, slot, false, err);
         if (status != PW_OK) {
             pw_pool_release(device, slot);
             return status;
         }
     }
+    if (want->program != 0 && !has_built(slot, want->program))
+        slot->programs[slot->program_next++ % PW_POOL_PROGRAMS] = want->program;
     *out = slot;
     return PW_OK;
 }

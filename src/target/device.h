@@ -64,24 +64,24 @@ struct pw_exec_request {
     int output_count;
     bool poison; /* fill outputs and scratch with a NaN-like pattern (varies by seed) first */
     uint64_t seed;
-    int repeats;                 /* timed launches after the first; 0 = just run once */
-    int64_t *samples_ns;         /* receives `repeats` wall times, may be NULL */
-    int64_t min_time_ns;         /* keep repeating (up to `repeats`) until this much was measured; 0 = all repeats */
-    int64_t deadline_ns;         /* for running, 0 = 10 s; building has 60 s of its own */
-    bool exact_end;              /* buffers end at an inaccessible page to the byte, so they may begin at any
-                                    multiple of their element; else they are 64-byte aligned */
+    int repeats;         /* timed launches after the first; 0 = just run once */
+    int64_t *samples_ns; /* receives `repeats` wall times, may be NULL */
+    int64_t min_time_ns; /* keep repeating (up to `repeats`) until this much was measured; 0 = all repeats */
+    int64_t deadline_ns; /* for running, 0 = 10 s; building has 60 s of its own */
+    bool exact_end; /* memory shared with the host ends at an inaccessible page to the byte, and so may begin at any
+                       multiple of its element (else it is 64-byte aligned); memory of the device's own ends with
+                       the data, without a canary, for a target that checks bounds itself */
     const volatile bool *cancel; /* set by another thread: PW_ERR_CANCELLED; may be NULL */
 };
 
 struct pw_exec_reply {
     struct pw_exec_times times;
     int sample_count;
-    bool
-        input_changed; /* the worker's memory view of an input differed afterwards (inputs are sealed: should not be) */
-    bool overrun;      /* a canary before or after an output or scratch buffer was overwritten */
-    char where[128];   /* which buffer, and how far from it */
-    struct pw_buf log; /* build log when anything was built, or the last words of a worker that died; owned:
-                          pw_exec_reply_clear */
+    bool input_changed; /* an input differed afterwards in the memory of the device */
+    bool overrun;       /* a canary before or after an output or scratch buffer was overwritten */
+    char where[128];    /* which buffer, and how far from it */
+    struct pw_buf log;  /* build log when anything was built, and what the worker wrote to stderr, also when it died;
+                           owned: pw_exec_reply_clear */
 };
 
 /* PW_OK, or PW_ERR_TARGET (build failed, launch failed: log holds it), PW_ERR_CRASH (signal named),

@@ -312,8 +312,8 @@ static pw_status await(struct exec *x, struct pw_link *link, struct pw_wire *wir
     if (wire->bad)
         return pw_link_refuse(link, x->what, err);
     pw_buf_puts(&reply->log, log);
+    pw_link_tail(link, &reply->log);
     if (status != PW_OK) {
-        pw_link_tail(link, &reply->log);
         return pw_error_set(err, status, "%s: %s", x->what, message);
     }
     return PW_OK;
@@ -350,16 +350,19 @@ static pw_status exchange(struct exec *x, struct pw_link *link, struct pw_error 
 }
 
 /* Kernels from outside never share a worker with others; one kernel's launches may share one. */
-static bool foreign_plan(const struct pw_plan *plan, struct pw_hash128 *kernel)
+static struct pw_pool_want want_of(const struct pw_plan *plan)
 {
-    bool foreign = false;
-    memset(kernel, 0, sizeof *kernel);
-    for (size_t i = 0; plan && i < plan->program_count; i++)
-        if (plan->programs[i].foreign) {
-            foreign = true;
-            *kernel = pw_hash128(plan->programs[i].source, strlen(plan->programs[i].source));
+    struct pw_pool_want want = {.foreign = false};
+    for (size_t i = 0; plan && i < plan->program_count; i++) {
+        const struct pw_plan_program *program = &plan->programs[i];
+        uint64_t source = pw_hash64(program->source, strlen(program->source), want.program);
+        want.program = pw_hash64(program->options, strlen(program->options), source) | 1;
+        if (program->foreign) {
+            want.foreign = true;
+            want.kernel = pw_hash128(program->source, strlen(program->source));
         }
-    return foreign;
+    }
+    return want;
 }
 
 pw_status pw_device_execute(struct pw_device *device, const struct pw_exec_request *request,
@@ -367,7 +370,6 @@ pw_status pw_device_execute(struct pw_device *device, const struct pw_exec_reque
 {
     struct exec x = {.device = device, .request = request, .reply = reply};
     struct pw_pool_slot *slot = NULL;
-    struct pw_hash128 kernel;
     pw_status status;
 
     memset(reply, 0, sizeof *reply);
@@ -380,12 +382,13 @@ pw_status pw_device_execute(struct pw_device *device, const struct pw_exec_reque
                      : request->repeats > PW_PROTO_SAMPLES_MAX ? PW_PROTO_SAMPLES_MAX
                                                                : request->repeats;
     x.work.min_time_ns = request->min_time_ns;
+    x.work.exact = request->exact_end;
     status = request->library ? describe_library(&x, err) : describe_plan(&x, err);
     if (status == PW_OK)
         status = lay_out(&x, err);
     if (status == PW_OK) {
-        bool foreign = foreign_plan(request->library ? NULL : request->plan, &kernel);
-        status = pw_pool_acquire(device, foreign, kernel, &slot, err);
+        struct pw_pool_want want = want_of(request->library ? NULL : request->plan);
+        status = pw_pool_acquire(device, &want, &slot, err);
     }
     if (status == PW_OK) {
         status = exchange(&x, &slot->link, err);
@@ -407,15 +410,14 @@ pw_status pw_device_build(struct pw_device *device, const struct pw_plan *plan, 
     struct pw_work work = {.programs = plan->programs, .program_count = plan->program_count};
     struct pw_buf body = {0}, payload = {0};
     struct pw_pool_slot *slot = NULL;
-    struct pw_hash128 kernel;
     struct pw_wire wire;
     pw_message_type type;
     const char *message, *text;
-    bool foreign = foreign_plan(plan, &kernel);
+    struct pw_pool_want want = want_of(plan);
     pw_work_write(&body, &work);
     pw_wire_u64(&payload, body.size);
-    pw_status status = body.failed || payload.failed ? pw_error_memory(err, body.size)
-                                                     : pw_pool_acquire(device, foreign, kernel, &slot, err);
+    pw_status status =
+        body.failed || payload.failed ? pw_error_memory(err, body.size) : pw_pool_acquire(device, &want, &slot, err);
     if (status == PW_OK)
         status = pw_shm_ensure(&slot->link.in, body.size + 1, true, "inputs", err);
     if (status == PW_OK) {

@@ -11,12 +11,23 @@
 #define PW_BUILD_DEADLINE_NS 60000000000
 #define PW_RUN_DEADLINE_NS 10000000000
 
+#define PW_POOL_PROGRAMS 64
+
+/* What a request wants of a worker. */
+struct pw_pool_want {
+    bool foreign;             /* a kernel from outside: a worker that has run nothing but that kernel */
+    struct pw_hash128 kernel; /* which one */
+    uint64_t program;         /* hash of what will be built: who has built it already is better; 0 = nothing */
+};
+
 /* A place for a worker. Guarded by the device's mutex but for `link`, which belongs to who made it busy. */
 struct pw_pool_slot {
     struct pw_link link;
     bool busy;
     bool foreign; /* its worker runs the kernel from outside that `kernel` names */
     struct pw_hash128 kernel;
+    uint64_t programs[PW_POOL_PROGRAMS]; /* asked of its worker lately */
+    uint32_t program_next;
     uint64_t used; /* when it was last released: the most recent one is warmest */
 };
 
@@ -39,9 +50,9 @@ struct pw_device {
     uint64_t tick;
 };
 
-/* Waits for a free place and makes sure that a worker is open there: a clean one, or with foreign one that
- * has run nothing but that kernel. Release it whatever happens to its worker. */
-pw_status pw_pool_acquire(struct pw_device *device, bool foreign, struct pw_hash128 kernel, struct pw_pool_slot **out,
+/* Waits for a free place and makes sure that a worker is open there. Release it whatever happens to its
+ * worker. */
+pw_status pw_pool_acquire(struct pw_device *device, const struct pw_pool_want *want, struct pw_pool_slot **out,
                           struct pw_error *err);
 void pw_pool_release(struct pw_device *device, struct pw_pool_slot *slot);
 

@@ -118,6 +118,7 @@ pw_status pw_device_library_supports(struct pw_device *device, const struct pw_c
     struct pw_arena arena = {0};
     struct pw_work work = {0};
     struct pw_buf request = {0};
+    const struct pw_pool_want want = {.foreign = false};
     struct pw_pool_slot *slot = NULL;
     struct pw_wire wire;
     pw_message_type type;
@@ -138,8 +139,7 @@ pw_status pw_device_library_supports(struct pw_device *device, const struct pw_c
         goto done;
     }
     pw_work_write_library(&request, &work);
-    status = request.failed ? pw_error_memory(err, request.size)
-                            : pw_pool_acquire(device, false, (struct pw_hash128){0, 0}, &slot, err);
+    status = request.failed ? pw_error_memory(err, request.size) : pw_pool_acquire(device, &want, &slot, err);
     if (status != PW_OK)
         goto done;
     status = pw_link_send(&slot->link, PW_MSG_SUPPORTS, request.data, request.size, err);

@@ -162,7 +162,9 @@ void pw_link_tail(struct pw_link *link, struct pw_buf *out)
         return;
     if (link->process.stderr_fd >= 0)
         drain_stderr(link);
-    size_t size = link->tail_total < PW_LINK_TAIL ? link->tail_total : PW_LINK_TAIL;
+    size_t size = link->tail_total - link->tail_mark;
+    if (size > PW_LINK_TAIL)
+        size = PW_LINK_TAIL;
     for (size_t i = link->tail_total - size; i < link->tail_total; i++) {
         char c = link->tail[i % PW_LINK_TAIL];
         pw_buf_putc(out, c ? c : '?');
@@ -187,6 +189,8 @@ pw_status pw_link_send(struct pw_link *link, pw_message_type type, const void *p
     pw_wire_u64(&head, link->out.size);
     pw_wire_bytes(&head, payload, size);
     pw_status status = head.failed ? pw_error_memory(err, size) : PW_OK;
+    drain_stderr(link);
+    link->tail_mark = link->tail_total;
     link->sent_ns = pw_clock_ns();
     if (status == PW_OK)
         status = pw_proto_send(link->process.socket, type, ++link->last_id, head.data, head.size, fds, count, err);

@@ -24,6 +24,7 @@ struct pw_link {
     int64_t sent_ns;   /* when the request that is waited for was sent */
     uint8_t *payload;  /* PW_PROTO_MAX bytes: the last message received */
     char *tail;        /* ring of the last PW_LINK_TAIL bytes of stderr */
+    size_t tail_mark;  /* tail_total when the last request was sent */
     size_t tail_total; /* bytes ever written */
     char *own_dir;     /* throwaway folder, removed with the worker; NULL = none. Owned */
 };
@@ -55,7 +56,7 @@ pw_status pw_link_wait(struct pw_link *link, pw_message_type expected, int64_t d
 /* Ends the worker for breaking the protocol. */
 pw_status pw_link_refuse(struct pw_link *link, const char *what, struct pw_error *err);
 
-/* What the worker wrote to stderr lately. */
+/* What the worker wrote to stderr (the last PW_LINK_TAIL bytes of it) since the last request was sent. */
 void pw_link_tail(struct pw_link *link, struct pw_buf *out);
 
 #endif

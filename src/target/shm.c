@@ -13,6 +13,8 @@
 #define F_SEAL_FUTURE_WRITE 0x0010
 #endif
 
+#define LARGE_BYTES ((size_t)64 << 20)
+
 size_t pw_shm_page(void)
 {
     return (size_t)sysconf(_SC_PAGESIZE);
@@ -29,7 +31,9 @@ void pw_shm_clear(struct pw_shm *shm)
 
 pw_status pw_shm_ensure(struct pw_shm *shm, size_t size, bool sealed, const char *name, struct pw_error *err)
 {
-    if (shm->data && shm->size >= size)
+    /* Not kept for ever at the size of the largest request. */
+    bool wasteful = shm->size > LARGE_BYTES && size < shm->size / 4;
+    if (shm->data && shm->size >= size && !wasteful)
         return PW_OK;
     size_t page = pw_shm_page();
     if (size > (SIZE_MAX >> 2))

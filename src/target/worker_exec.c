@@ -89,18 +89,23 @@ static pw_status packed_key(struct run *run, size_t buffer, struct pw_hash128 *k
     return PW_OK;
 }
 
+/* Bytes of a buffer on the device. */
+static size_t device_bytes(const struct run *run, const struct pw_work_buffer *b)
+{
+    /* A target with memory of its own gets the canary behind the data too. */
+    bool canary = !run->worker->info.shares_host_memory && !run->work->exact && b->region != PW_REGION_PACKED;
+    size_t size = canary ? b->slot.pages : b->size;
+    return size > 0 ? size : 1;
+}
+
 static pw_status on_device(struct run *run, size_t i, struct pw_error *err)
 {
     struct pw_worker *worker = run->worker;
     const struct pw_work_buffer *b = &run->work->buffers[i];
     struct pw_worker_buffer *mapped = &run->buffers[i];
     bool read_only = b->region == PW_REGION_IN;
-    bool in_place = worker->info.shares_host_memory;
-    /* A target with memory of its own gets the canary behind the data too. */
-    size_t size = in_place || b->region == PW_REGION_PACKED ? b->size : b->slot.pages;
+    size_t size = device_bytes(run, b);
     char name[32];
-    if (size == 0)
-        size = 1;
     pw_worker_watch_add(mapped, pw_work_buffer_name(b, name, sizeof name), read_only);
     int rc = worker->target->alloc(worker->device, size, mapped->data, read_only, &mapped->device, run->message,
                                    MESSAGE_BYTES);
@@ -176,7 +181,7 @@ static pw_status bring_back(struct run *run, struct pw_worker_result *result, st
         struct pw_worker_buffer *mapped = &run->buffers[i];
         if (b->region == PW_REGION_PACKED || (in_place && b->region == PW_REGION_IN))
             continue;
-        size_t size = in_place ? (b->size > 0 ? b->size : 1) : b->slot.pages;
+        size_t size = device_bytes(run, b);
         void *to = mapped->data;
         if (b->region == PW_REGION_IN && !(to = pw_arena_alloc(run->arena, 1, size)))
             return pw_error_memory(err, size);

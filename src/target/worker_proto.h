@@ -121,6 +121,7 @@ struct pw_work {
 
     int repeats;
     int64_t min_time_ns;
+    bool exact; /* memory of the device's own ends with the data, without a canary */
 };
 
 /* "input 0", "scratch buffer", … into dst; returns dst. */
