@@ -250,6 +250,7 @@ struct pw_op {
     pw_status (*golden)(struct pw_eval *ev, struct pw_error *err);    /* required unless control flow is special */
     pw_status (*fast)(struct pw_eval *ev, struct pw_error *err);      /* NULL: golden serves, and timing says so */
     bool fast_is_blas;                                                /* fast times OpenBLAS: named so */
+    bool (*fast_uses_blas)(const struct pw_call *call); /* where it depends on the call; NULL: fast_is_blas says */
     void (*fill)(const struct pw_call *call, int input, struct pw_fill *fill); /* NULL: defaults */
     pw_status (*bind)(const struct pw_call *call, struct pw_bindings *b, struct pw_error *err); /* NULL: no more names */
     bool random;          /* outputs are draws: judged by property */

@@ -70,7 +70,6 @@ static pw_status time_node(const struct pw_reference_work *work, struct pw_arena
     if (!node->op || (!node->op->fast && !node->op->golden))
         return pw_error_set(err, PW_ERR_UNSUPPORTED, "no reference for %s", node->op_type);
     pw_eval_mode mode = node->op->fast ? PW_EVAL_FAST : PW_EVAL_GOLDEN;
-    out->name = !node->op->fast ? "golden" : node->op->fast_is_blas ? "openblas" : "loops";
     struct pw_value *carried = pw_arena_alloc(arena, count + 1, sizeof *carried);
     const struct pw_value **in = pw_arena_alloc(arena, count + 1, sizeof *in);
     if (!carried || !in)
@@ -84,8 +83,11 @@ static pw_status time_node(const struct pw_reference_work *work, struct pw_arena
     }
     if (status == PW_OK)
         status = pw_call_from_values(node, in, (int)count, dims, arena, &call, err);
-    if (status == PW_OK)
+    if (status == PW_OK) {
+        bool blas = node->op->fast_uses_blas ? node->op->fast_uses_blas(&call) : node->op->fast_is_blas;
+        out->name = mode == PW_EVAL_GOLDEN ? "golden" : blas ? "openblas" : "loops";
         status = time_call(&call, in, mode, work, arena, out, err);
+    }
     for (size_t i = 0; i < count; i++)
         pw_value_clear(&carried[i]);
     pw_dims_destroy(dims);
