@@ -151,7 +151,7 @@ pw_status pw_op_check_call(const struct pw_call *call, struct pw_error *err)
             if (call->in[j] == NULL || call->in[j]->dtype == PW_DTYPE_UNDEFINED || other->type == NULL ||
                 strcmp(other->type, formal->type) != 0)
                 continue;
-            if (call->in[j]->dtype != info->dtype)
+            if (call->in[j]->dtype != info->dtype && (formal->flags & PW_FORMAL_MIXED) == 0)
                 return pw_call_error(call, err, "inputs '%s' (%s) and '%s' (%s) must have one type", other->name,
                                      pw_dtype_name(call->in[j]->dtype), formal->name, pw_dtype_name(info->dtype));
             break; /* that one was compared with the ones before it */

@@ -60,8 +60,9 @@ enum {
     PW_FORMAL_VARIADIC = 2, /* last one; repeats */
     PW_FORMAL_PARAM = 4,    /* small content that the host needs to set up the launch (axes, shape,
                                starts, pads, k): part of the signature, never a kernel argument */
-    PW_FORMAL_ANY = 8       /* takes sequences and absent optionals too; without it the driver has
+    PW_FORMAL_ANY = 8,      /* takes sequences and absent optionals too; without it the driver has
                                refused everything but tensors before a callback sees the input */
+    PW_FORMAL_MIXED = 16    /* variadic: each repetition may have another dtype of its variable */
 };
 
 struct pw_formal {
