@@ -309,6 +309,7 @@ void pw_ew_fill(const struct pw_call *call, int input, struct pw_fill *fill)
         fill->int_high = 4;
         fill->low = input == 0 ? form->low : -3;
         fill->high = input == 0 ? form->high : 3;
+        fill->keep = input == 1; /* a graph's exponent is nearly always a constant 2 or 3 */
     } else if (function == PW_EW_CLIP && input > 0) {
         fill->keep = true;
     }
