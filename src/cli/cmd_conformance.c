@@ -180,6 +180,7 @@ int pw_cmd_conformance(int argc, char **argv)
     conformance.device = device;
     conformance.require_target = require != NULL;
     conformance.seed = options.seed;
+    conformance.strict = options.rtol >= 0 || options.atol >= 0;
     if (options.rtol >= 0)
         conformance.rtol = options.rtol;
     if (options.atol >= 0)
