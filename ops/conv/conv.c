@@ -20,6 +20,25 @@ static int64_t extent(const struct pw_call *call, const struct pw_info *info, in
     return info && axis < info->rank && pw_dims_value(call->dims, info->dims[axis], &value) ? value : -1;
 }
 
+static bool has_class(const struct pw_info *info, bool integer)
+{
+    if (info->dtype == PW_DTYPE_UNDEFINED)
+        return true;
+    return integer ? info->dtype == PW_DTYPE_INT8 || info->dtype == PW_DTYPE_UINT8 : pw_dtype_is_float(info->dtype);
+}
+
+/* The references read through typed pointers: floats, or 8-bit integers. */
+static pw_status check_dtypes(const struct pw_call *call, const struct pw_conv_kind *kind, struct pw_error *err)
+{
+    const int inputs[] = {kind->x, kind->w};
+    for (int i = 0; i < 2; i++) {
+        if (!has_class(call->in[inputs[i]], kind->integer))
+            return pw_call_error(call, err, "input '%s' is %s, expected %s", call->op->inputs[inputs[i]].name,
+                                 pw_dtype_name(call->in[inputs[i]]->dtype), kind->integer ? "int8 or uint8" : "floats");
+    }
+    return PW_OK;
+}
+
 static pw_status check_channels(const struct pw_call *call, const struct pw_conv_kind *kind, struct pw_error *err)
 {
     const struct pw_info *x = call->in[kind->x], *w = call->in[kind->w];
@@ -81,7 +100,9 @@ pw_status pw_conv_window(const struct pw_call *call, struct pw_window *w, bool *
                              call->op->inputs[kind->x].name, rank);
     if (x->rank >= 0 && weights->rank >= 0 && x->rank != weights->rank)
         return pw_call_error(call, err, "the input has rank %d, but the weights have rank %d", x->rank, weights->rank);
-    pw_status status = check_channels(call, kind, err);
+    pw_status status = check_dtypes(call, kind, err);
+    if (status == PW_OK)
+        status = check_channels(call, kind, err);
     if (status == PW_OK)
         status = check_bias(call, kind, err);
     if (status != PW_OK)

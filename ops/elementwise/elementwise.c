@@ -77,7 +77,7 @@ pw_status pw_ew_align(const struct pw_call *call, int i, int rank0, int rank, co
     else
         return PW_OK;
     axis = axis < 0 ? axis + rank0 : axis;
-    if (axis < 0 || axis + rank > rank0)
+    if (axis < 0 || axis > rank0 - rank)
         return pw_call_error(call, err, "axis %lld places %d dims into an input of rank %d", (long long)axis, rank,
                              rank0);
     for (int d = rank; d < rank0 - (int)axis; d++)

@@ -111,7 +111,7 @@ static pw_status view_group(const struct pw_call *call, struct pw_norm_view *v, 
     if (v->rank < 2)
         return pw_call_error(call, err, "X has rank %d, at least 2 expected", v->rank);
     channels = v->dims[1];
-    if (groups < 1 || channels % groups != 0)
+    if (groups < 1 || (groups > 1 && groups > channels) || channels % groups != 0)
         return pw_call_error(call, err, "num_groups %lld does not divide the %lld channels", (long long)groups,
                              (long long)channels);
     memmove(&v->dims[3], &v->dims[2], (size_t)(v->rank - 2) * sizeof *v->dims);
