@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/compiler.h"
+#include "ops/norm/norm_fused.h"
 
 /* ---- inference ---- */
 
@@ -303,6 +304,69 @@ static const struct pw_norm_form lrn = {PW_NORM_LRN, -1, -1, -1, -1, -1, -1};
         .golden = pw_norm_lrn_golden, .fast = pw_norm_lrn_fast, .bind = pw_norm_bind, .data = &lrn                     \
     }
 
+/* ---- com.microsoft ---- */
+
+#define NO_EMBEDDING .word = -1, .position = -1, .segment = -1, .segment_ids = -1, .position_ids = -1, .mask = -1
+
+static const struct pw_formal skip_in[] = {{"input", "T", 0},
+                                           {"skip", "T", 0},
+                                           {"gamma", "T", 0},
+                                           {"beta", "T", PW_FORMAL_OPTIONAL},
+                                           {"bias", "T", PW_FORMAL_OPTIONAL},
+                                           {0}};
+static const struct pw_formal skip_simplified_in[] = {
+    {"input", "T", 0}, {"skip", "T", 0}, {"gamma", "T", 0}, {"bias", "T", PW_FORMAL_OPTIONAL}, {0}};
+static const struct pw_formal skip_out[] = {{"output", "T", 0},
+                                            {"mean", "U", PW_FORMAL_OPTIONAL},
+                                            {"inv_std_var", "U", PW_FORMAL_OPTIONAL},
+                                            {"input_skip_bias_sum", "T", PW_FORMAL_OPTIONAL},
+                                            {0}};
+static const struct pw_formal simplified_in[] = {{"X", "T", 0}, {"scale", "V", 0}, {0}};
+static const struct pw_formal simplified_out[] = {{"Y", "V", 0}, {"inv_std_var", "U", PW_FORMAL_OPTIONAL}, {0}};
+static const struct pw_formal embed_in[] = {{"input_ids", "T1", 0},
+                                            {"segment_ids", "T1", PW_FORMAL_OPTIONAL},
+                                            {"word_embedding", "T", 0},
+                                            {"position_embedding", "T", 0},
+                                            {"segment_embedding", "T", PW_FORMAL_OPTIONAL},
+                                            {"gamma", "T", 0},
+                                            {"beta", "T", 0},
+                                            {"mask", "T1", PW_FORMAL_OPTIONAL},
+                                            {"position_ids", "T1", PW_FORMAL_OPTIONAL},
+                                            {0}};
+static const struct pw_formal embed_out[] = {
+    {"output", "T", 0}, {"mask_index", "T1", PW_FORMAL_OPTIONAL}, {"embedding_sum", "T", PW_FORMAL_OPTIONAL}, {0}};
+static const struct pw_attr_def skip_attrs[] = {{.name = "epsilon", .type = PW_ATTR_FLOAT, .f = 1e-12f}, {0}};
+static const struct pw_attr_def embed_attrs[] = {
+    {.name = "epsilon", .type = PW_ATTR_FLOAT, .f = 1e-12f}, {.name = "mask_index_type", .type = PW_ATTR_INT}, {0}};
+static const struct pw_norm_fused_form skip_layer = {
+    .centres = true, .skip = 1, .gamma = 2, .beta = 3, .bias = 4, .factor_out = 2, .sum_out = 3, NO_EMBEDDING};
+static const struct pw_norm_fused_form skip_simplified = {
+    .skip = 1, .gamma = 2, .beta = -1, .bias = 3, .factor_out = 2, .sum_out = 3, NO_EMBEDDING};
+static const struct pw_norm_fused_form simplified = {
+    .has_axis = true, .skip = -1, .gamma = 1, .beta = -1, .bias = -1, .factor_out = 1, .sum_out = -1, NO_EMBEDDING};
+static const struct pw_norm_fused_form embed = {.centres = true,
+                                                .embeds = true,
+                                                .skip = -1,
+                                                .bias = -1,
+                                                .gamma = 5,
+                                                .beta = 6,
+                                                .word = 2,
+                                                .position = 3,
+                                                .segment = 4,
+                                                .segment_ids = 1,
+                                                .position_ids = 8,
+                                                .mask = 7,
+                                                .factor_out = -1,
+                                                .sum_out = 2};
+
+#define FUSED(op_domain, op_name, attributes, in, out, op_form)                                                        \
+    {                                                                                                                  \
+        .domain = op_domain, .name = op_name, .since = 1, .category = PW_CATEGORY_NORMALIZATION, .attrs = attributes,  \
+        .inputs = in, .outputs = out, .min_outputs = 1, .infer = pw_norm_fused_infer, .cost = pw_norm_fused_cost,      \
+        .accuracy = pw_norm_fused_accuracy, .golden = pw_norm_fused_golden, .fill = pw_norm_fused_fill,                \
+        .bind = pw_norm_fused_bind, .data = &op_form                                                                   \
+    }
+
 const struct pw_op pw_norm_ops[] = {
     NORM("BatchNormalization", 1, batch1_attrs, batch_in, batch_out, infer_batch, batch, ),
     NORM("BatchNormalization", 6, batch6_attrs, batch_in, batch_out, infer_batch, batch, ),
@@ -324,5 +388,11 @@ const struct pw_op pw_norm_ops[] = {
     NORM("MeanVarianceNormalization", 13, variance_attrs, x_in, y_out, infer_common, mean_variance, ),
     LRN(1),
     LRN(13),
+    FUSED("com.microsoft", "SkipLayerNormalization", skip_attrs, skip_in, skip_out, skip_layer),
+    FUSED("com.microsoft", "SkipSimplifiedLayerNormalization", skip_attrs, skip_simplified_in, skip_out,
+          skip_simplified),
+    FUSED("com.microsoft", "SimplifiedLayerNormalization", layer_attrs, simplified_in, simplified_out, simplified),
+    FUSED("", "SimplifiedLayerNormalization", layer_attrs, simplified_in, simplified_out, simplified),
+    FUSED("com.microsoft", "EmbedLayerNormalization", embed_attrs, embed_in, embed_out, embed),
     {0},
 };
