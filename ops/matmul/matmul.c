@@ -172,8 +172,10 @@ static pw_dim span(const struct pw_call *call, const struct pw_info *info)
 static pw_dim inner(const struct pw_call *call)
 {
     const struct pw_info *a = call->in[0];
-    bool trans = call->op->attrs && strcmp(call->op->name, "Gemm") == 0 && pw_call_int(call, "transA") != 0;
+    bool trans = false;
 
+    for (const struct pw_attr_def *def = call->op->attrs; def && def->name; def++)
+        trans = trans || (strcmp(def->name, "transA") == 0 && pw_call_int(call, "transA") != 0);
     if (a->rank < 1)
         return PW_DIM_UNKNOWN;
     return a->dims[a->rank - (trans && a->rank > 1 ? 2 : 1)];
@@ -227,47 +229,63 @@ static void accuracy_qlinear(const struct pw_call *call, struct pw_accuracy *acc
 
 /* ---- binding ---- */
 
-bool pw_matmul_geometry(const int64_t *a_dims, int a_rank, const int64_t *b_dims, int b_rank, bool trans_a,
-                        bool trans_b, struct pw_matmul_geometry *g)
+void pw_matmul_dense(const int64_t *dims, int rank, int64_t *strides)
 {
-    int batch_a = a_rank > 2 ? a_rank - 2 : 0, batch_b = b_rank > 2 ? b_rank - 2 : 0;
-    int64_t a_rows = a_rank > 1 ? a_dims[a_rank - 2] : 1, a_cols, b_rows, b_cols, a_step, b_step;
+    int64_t step = 1;
+
+    for (int d = rank - 1; d >= 0; d--) {
+        strides[d] = step;
+        step *= dims[d];
+    }
+}
+
+bool pw_matmul_strided(const struct pw_matmul_operand *a, const struct pw_matmul_operand *b,
+                       struct pw_matmul_geometry *g)
+{
+    int batch_a = a->rank > 2 ? a->rank - 2 : 0, batch_b = b->rank > 2 ? b->rank - 2 : 0;
+    /* Dims along m and k, k and n; -1 where a vector has none. */
+    int am = a->rank > 1 ? a->rank - (a->transposed ? 1 : 2) : -1;
+    int ak = a->rank > 1 ? a->rank - (a->transposed ? 2 : 1) : 0;
+    int bk = b->rank > 1 ? b->rank - (b->transposed ? 1 : 2) : 0;
+    int bn = b->rank > 1 ? b->rank - (b->transposed ? 2 : 1) : -1;
 
     memset(g, 0, sizeof *g);
-    if (a_rank < 1 || b_rank < 1)
+    if (a->rank < 1 || b->rank < 1 || a->dims[ak] != b->dims[bk])
         return false;
-    a_cols = a_dims[a_rank - 1];
-    b_rows = b_rank > 1 ? b_dims[b_rank - 2] : b_dims[0];
-    b_cols = b_rank > 1 ? b_dims[b_rank - 1] : 1;
-    trans_a = trans_a && a_rank > 1;
-    trans_b = trans_b && b_rank > 1;
-    g->m = trans_a ? a_cols : a_rows;
-    g->k = trans_a ? a_rows : a_cols;
-    g->n = trans_b ? b_rows : b_cols;
-    if (g->k != (trans_b ? b_cols : b_rows))
-        return false;
-    g->a_row = trans_a ? 1 : a_cols;
-    g->a_col = trans_a ? a_cols : 1;
-    g->b_row = trans_b ? 1 : b_cols;
-    g->b_col = trans_b ? b_cols : 1;
+    g->k = a->dims[ak];
+    g->m = am < 0 ? 1 : a->dims[am];
+    g->n = bn < 0 ? 1 : b->dims[bn];
+    g->a_row = am < 0 ? g->k : a->strides[am];
+    g->a_col = a->strides[ak];
+    g->b_row = b->strides[bk];
+    g->b_col = bn < 0 ? 1 : b->strides[bn];
     g->rank = batch_a > batch_b ? batch_a : batch_b;
     g->batch = g->b_batches = 1;
-    a_step = a_rows * a_cols;
-    b_step = b_rows * b_cols;
-    for (int d = g->rank - 1; d >= 0; d--) {
+    for (int d = 0; d < g->rank; d++) {
         int at = d - (g->rank - batch_a), bt = d - (g->rank - batch_b);
-        int64_t x = at < 0 ? 1 : a_dims[at], y = bt < 0 ? 1 : b_dims[bt];
+        int64_t x = at < 0 ? 1 : a->dims[at], y = bt < 0 ? 1 : b->dims[bt];
 
         if (x != y && x != 1 && y != 1)
             return false;
         g->dims[d] = x == 1 ? y : x;
-        g->a_strides[d] = x == 1 ? 0 : a_step;
-        g->b_strides[d] = y == 1 ? 0 : b_step;
-        a_step *= x;
-        b_step *= y;
+        g->a_strides[d] = x == 1 ? 0 : a->strides[at];
+        g->b_strides[d] = y == 1 ? 0 : b->strides[bt];
         g->batch *= g->dims[d];
         g->b_batches *= y;
     }
+    return true;
+}
+
+bool pw_matmul_geometry(const int64_t *a_dims, int a_rank, const int64_t *b_dims, int b_rank, bool trans_a,
+                        bool trans_b, struct pw_matmul_geometry *g)
+{
+    int64_t a_strides[PW_MAX_RANK], b_strides[PW_MAX_RANK];
+    const struct pw_matmul_operand a = {a_dims, a_strides, a_rank, trans_a}, b = {b_dims, b_strides, b_rank, trans_b};
+
+    pw_matmul_dense(a_dims, a_rank, a_strides);
+    pw_matmul_dense(b_dims, b_rank, b_strides);
+    if (!pw_matmul_strided(&a, &b, g))
+        return false;
     if (g->b_batches == 1 && g->rank > 0 && !trans_a) { /* one B for all: A's batch continues its rows */
         g->m = g->batch * g->m;
         g->batch = 1;
@@ -360,6 +378,8 @@ static pw_status bind_product(const struct pw_call *call, int i, int j, bool tra
         return pw_error_set(err, PW_ERR_UNSUPPORTED, "the shapes are not known");
     status = pw_matmul_bind_geometry(&g, b, err);
     if (status == PW_OK)
+        status = pw_bind_int(b, "dense", 1, err);
+    if (status == PW_OK)
         status = pw_matmul_bind_accumulator(call->in[i]->dtype, b, err);
     if (status == PW_OK)
         status = pw_bind_int(b, "b_constant", call->in[j]->constant != NULL, err);
@@ -368,7 +388,14 @@ static pw_status bind_product(const struct pw_call *call, int i, int j, bool tra
 
 static pw_status bind_matmul(const struct pw_call *call, struct pw_bindings *b, struct pw_error *err)
 {
-    return bind_product(call, 0, 1, false, false, b, err);
+    pw_status status = bind_product(call, 0, 1, false, false, b, err);
+
+    return status == PW_OK ? pw_bind_float(b, "alpha", 1.0, err) : status; /* FusedMatMul's kernels serve too */
+}
+
+static bool uses_blas(const struct pw_call *call)
+{
+    return pw_dtype_is_float(call->in[0]->dtype); /* integers go through loops */
 }
 
 static pw_status bind_gemm(const struct pw_call *call, struct pw_bindings *b, struct pw_error *err)
@@ -471,6 +498,15 @@ static void fill_qlinear(const struct pw_call *call, int input, struct pw_fill *
     }
 }
 
+static void fill_dynamic(const struct pw_call *call, int input, struct pw_fill *fill)
+{
+    (void)call;
+    if (input == 2) {
+        fill->low = 1e-3;
+        fill->high = 2e-2;
+    }
+}
+
 /* ---- tables ---- */
 
 static const struct pw_formal product_in[] = {{"A", "T", 0}, {"B", "T", 0}, {0}};
@@ -504,18 +540,54 @@ static const struct pw_attr_def gemm_attrs[] = {{.name = "alpha", .type = PW_ATT
                                                 {0}};
 static const struct pw_attr_def einsum_attrs[] = {{.name = "equation", .type = PW_ATTR_STRING, .required = true}, {0}};
 
+/* ---- com.microsoft ---- */
+
+static const struct pw_formal nbits_in[] = {{"A", "T1", 0},
+                                            {"B", "T2", 0},
+                                            {"scales", "T1", 0},
+                                            {"zero_points", "T3", PW_FORMAL_OPTIONAL},
+                                            {"g_idx", "T4", PW_FORMAL_OPTIONAL},
+                                            {"bias", "T1", PW_FORMAL_OPTIONAL},
+                                            {0}};
+static const struct pw_formal nbits_out[] = {{"Y", "T1", 0}, {0}};
+static const struct pw_formal dynamic_in[] = {{"A", "T1", 0},
+                                              {"B", "T2", 0},
+                                              {"b_scale", "T1", 0},
+                                              {"b_zero_point", "T2", PW_FORMAL_OPTIONAL},
+                                              {"bias", "T1", PW_FORMAL_OPTIONAL},
+                                              {0}};
+static const struct pw_formal dynamic_out[] = {{"Y", "T1", 0}, {0}};
+static const struct pw_attr_def fused_attrs[] = {{.name = "alpha", .type = PW_ATTR_FLOAT, .f = 1.0f},
+                                                 {.name = "transA", .type = PW_ATTR_INT},
+                                                 {.name = "transB", .type = PW_ATTR_INT},
+                                                 {.name = "transBatchA", .type = PW_ATTR_INT},
+                                                 {.name = "transBatchB", .type = PW_ATTR_INT},
+                                                 {0}};
+static const struct pw_attr_def transpose_attrs[] = {{.name = "alpha", .type = PW_ATTR_FLOAT, .f = 1.0f},
+                                                     {.name = "transA", .type = PW_ATTR_INT},
+                                                     {.name = "transB", .type = PW_ATTR_INT},
+                                                     {0}};
+static const struct pw_attr_def nbits_attrs[] = {{.name = "K", .type = PW_ATTR_INT, .required = true},
+                                                 {.name = "N", .type = PW_ATTR_INT, .required = true},
+                                                 {.name = "bits", .type = PW_ATTR_INT, .i = 4},
+                                                 {.name = "block_size", .type = PW_ATTR_INT, .required = true},
+                                                 {.name = "accuracy_level", .type = PW_ATTR_INT},
+                                                 {.name = "weight_prepacked", .type = PW_ATTR_INT},
+                                                 {0}};
+
 #define MATMUL(version)                                                                                                \
     {                                                                                                                  \
         .domain = "", .name = "MatMul", .since = version, .category = PW_CATEGORY_MATMUL, .inputs = product_in,        \
         .outputs = product_out, .infer = infer_matmul, .cost = cost_product, .accuracy = accuracy_product,             \
-        .golden = pw_matmul_golden, .fast = pw_matmul_golden, .fast_is_blas = true, .bind = bind_matmul                \
+        .golden = pw_matmul_golden, .fast = pw_matmul_golden, .fast_is_blas = true, .fast_uses_blas = uses_blas,       \
+        .bind = bind_matmul                                                                                            \
     }
 #define GEMM(version, attributes, formals)                                                                             \
     {                                                                                                                  \
         .domain = "", .name = "Gemm", .since = version, .category = PW_CATEGORY_MATMUL, .attrs = attributes,           \
         .inputs = formals, .outputs = product_out, .infer = infer_gemm, .cost = cost_product,                          \
         .accuracy = accuracy_product, .golden = pw_matmul_gemm_golden, .fast = pw_matmul_gemm_golden,                  \
-        .fast_is_blas = true, .bind = bind_gemm                                                                        \
+        .fast_is_blas = true, .fast_uses_blas = uses_blas, .bind = bind_gemm                                           \
     }
 #define QLINEAR(version)                                                                                               \
     {                                                                                                                  \
@@ -523,12 +595,19 @@ static const struct pw_attr_def einsum_attrs[] = {{.name = "equation", .type = P
         .inputs = qlinear_in, .outputs = qlinear_out, .infer = infer_qlinear, .cost = cost_product,                    \
         .accuracy = accuracy_qlinear, .golden = pw_matmul_qlinear_golden, .fill = fill_qlinear, .bind = bind_qlinear   \
     }
+#define MICROSOFT(op_name, op_category, attributes, in, out, op_cost, callbacks, ...)                                  \
+    {                                                                                                                  \
+        .domain = "com.microsoft", .name = op_name, .since = 1, .category = op_category, .attrs = attributes,          \
+        .inputs = in, .outputs = out, .infer = pw_matmul_##callbacks##_infer, .cost = op_cost,                         \
+        .accuracy = accuracy_product, .golden = pw_matmul_##callbacks##_golden, .bind = pw_matmul_##callbacks##_bind,  \
+        __VA_ARGS__                                                                                                    \
+    }
 #define EINSUM(version)                                                                                                \
     {                                                                                                                  \
         .domain = "", .name = "Einsum", .since = version, .category = PW_CATEGORY_MATMUL, .attrs = einsum_attrs,       \
         .inputs = einsum_in, .outputs = einsum_out, .infer = pw_matmul_einsum_infer, .cost = pw_matmul_einsum_cost,    \
         .accuracy = pw_matmul_einsum_accuracy, .golden = pw_matmul_einsum_golden, .fast = pw_matmul_einsum_golden,     \
-        .fast_is_blas = true, .bind = pw_matmul_einsum_bind                                                            \
+        .fast_is_blas = true, .fast_uses_blas = uses_blas, .bind = pw_matmul_einsum_bind                               \
     }
 
 const struct pw_op pw_matmul_ops[] = {
@@ -558,5 +637,12 @@ const struct pw_op pw_matmul_ops[] = {
     QLINEAR(21),
     EINSUM(12),
     EINSUM(28),
+    MICROSOFT("FusedMatMul", PW_CATEGORY_MATMUL, fused_attrs, product_in, product_out, cost_product, fused,
+              .fast = pw_matmul_fused_golden, .fast_is_blas = true),
+    MICROSOFT("TransposeMatMul", PW_CATEGORY_MATMUL, transpose_attrs, product_in, product_out, cost_product, fused,
+              .fast = pw_matmul_fused_golden, .fast_is_blas = true),
+    MICROSOFT("MatMulNBits", PW_CATEGORY_QUANTIZATION, nbits_attrs, nbits_in, nbits_out, cost_product, nbits, ),
+    MICROSOFT("DynamicQuantizeMatMul", PW_CATEGORY_QUANTIZATION, NULL, dynamic_in, dynamic_out, cost_product, dynamic,
+              .fill = fill_dynamic),
     {0},
 };

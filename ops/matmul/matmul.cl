@@ -206,42 +206,43 @@ static inline __attribute__((always_inline)) void matmul_strip(__global const ac
 #ifndef GEMM
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void matmul_packed(
     __global const acc_t *A, __global const acc_t *packed, __global PW_TYPE(Y) *Y, int M, int N, int K, int block,
-    int batch_rank, __global const int *batch_dims, __global const int *a_strides, __global const int *b_strides)
+    float alpha, int batch_rank, __global const int *batch_dims, __global const int *a_strides,
+    __global const int *b_strides)
 {
     MATMUL_POSITION
     MATMUL_PACKED
-    matmul_finish(tile, Y, y_at, rows, cols, N, 1.0f, 0.0f, 0, 0, 0, 0);
+    matmul_finish(tile, Y, y_at, rows, cols, N, alpha, 0.0f, 0, 0, 0, 0);
 }
 
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void matmul_tiled(
     __global const acc_t *A, __global const PW_TYPE(B) *B, __global PW_TYPE(Y) *Y, int M, int N, int K, int block,
-    int b_row, int b_col, int batch_rank, __global const int *batch_dims, __global const int *a_strides,
+    int b_row, int b_col, float alpha, int batch_rank, __global const int *batch_dims, __global const int *a_strides,
     __global const int *b_strides)
 {
     MATMUL_POSITION
     MATMUL_TILED
-    matmul_finish(tile, Y, y_at, rows, cols, N, 1.0f, 0.0f, 0, 0, 0, 0);
+    matmul_finish(tile, Y, y_at, rows, cols, N, alpha, 0.0f, 0, 0, 0, 0);
 }
 
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void matmul_rows(
     __global const acc_t *A, __global const PW_TYPE(B) *B, __global PW_TYPE(Y) *Y, int M, int N, int K, int strip,
-    int b_row, int batch_rank, __global const int *batch_dims, __global const int *a_strides,
+    int b_row, float alpha, int batch_rank, __global const int *batch_dims, __global const int *a_strides,
     __global const int *b_strides)
 {
     int n0 = get_group_id(0) * strip, index = get_group_id(1);
 
     matmul_strip(A + matmul_offset(index, batch_rank, batch_dims, a_strides), M, K, B,
                  matmul_offset(index, batch_rank, batch_dims, b_strides) + n0, b_row, min(strip, N - n0), Y,
-                 (long)index * M * N + n0, N, 1.0f, 0.0f, 0, 0, 0, 0);
+                 (long)index * M * N + n0, N, alpha, 0.0f, 0, 0, 0, 0);
 }
 
 __kernel void matmul_plain(__global const PW_TYPE(A) *A, __global const PW_TYPE(B) *B, __global PW_TYPE(Y) *Y,
-                           int batch, int M, int N, int K, int a_row, int a_col, int b_row, int b_col, int batch_rank,
-                           __global const int *batch_dims, __global const int *a_strides,
+                           int batch, int M, int N, int K, int a_row, int a_col, int b_row, int b_col, float alpha,
+                           int batch_rank, __global const int *batch_dims, __global const int *a_strides,
                            __global const int *b_strides)
 {
     MATMUL_PLAIN
-    matmul_put(sum, Y, id, 1.0f, 0.0f, 0, 0);
+    matmul_put(sum, Y, id, alpha, 0.0f, 0, 0);
 }
 #else
 #define GEMM_ONE_PRODUCT \

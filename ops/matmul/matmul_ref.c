@@ -108,7 +108,7 @@ void pw_matmul_product(const struct pw_matmul_geometry *g, pw_dtype dtype, bool 
 
 /* ---- MatMul ---- */
 
-static pw_status output_like_call(struct pw_eval *ev, pw_dtype nominal, struct pw_tensor **out, struct pw_error *err)
+pw_status pw_matmul_output(struct pw_eval *ev, pw_dtype nominal, struct pw_tensor **out, struct pw_error *err)
 {
     const struct pw_info *info = &ev->call->out[0];
 
@@ -162,7 +162,7 @@ pw_status pw_matmul_golden(struct pw_eval *ev, struct pw_error *err)
     pw_status status = geometry(ev, a, b, false, false, &g, err);
 
     if (status == PW_OK)
-        status = output_like_call(ev, a->nominal, &y, err);
+        status = pw_matmul_output(ev, a->nominal, &y, err);
     if (status != PW_OK)
         return status;
     if (a->dtype != PW_DTYPE_FLOAT64 && a->dtype != PW_DTYPE_FLOAT32)
@@ -225,7 +225,7 @@ pw_status pw_matmul_gemm_golden(struct pw_eval *ev, struct pw_error *err)
 
     status = geometry(ev, a, b, pw_call_int(ev->call, "transA") != 0, pw_call_int(ev->call, "transB") != 0, &g, err);
     if (status == PW_OK)
-        status = output_like_call(ev, a->nominal, &y, err);
+        status = pw_matmul_output(ev, a->nominal, &y, err);
     if (status != PW_OK)
         return status;
     if (y->rank != 2 || y->dims[0] != g.m || y->dims[1] != g.n)
@@ -293,7 +293,7 @@ pw_status pw_matmul_integer_golden(struct pw_eval *ev, struct pw_error *err)
     pw_status status = geometry(ev, a, b, false, false, &g, err);
 
     if (status == PW_OK)
-        status = output_like_call(ev, PW_DTYPE_INT32, &y, err);
+        status = pw_matmul_output(ev, PW_DTYPE_INT32, &y, err);
     if (status == PW_OK)
         status = centred(ev, a, pw_eval_in(ev, 2), true, &wide_a, err);
     if (status == PW_OK)
@@ -367,7 +367,7 @@ pw_status pw_matmul_qlinear_golden(struct pw_eval *ev, struct pw_error *err)
             status = pw_call_error(ev->call, err, "input %d is missing", i);
     }
     if (status == PW_OK)
-        status = output_like_call(ev, y_zero->nominal, &y, err);
+        status = pw_matmul_output(ev, y_zero->nominal, &y, err);
     if (status == PW_OK)
         status = centred_double(ev, a, pw_eval_in(ev, 2), true, &wide_a, err);
     if (status == PW_OK)

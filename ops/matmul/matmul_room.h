@@ -21,6 +21,18 @@ struct pw_matmul_geometry {
     int64_t b_row, b_col; /* strides of B along k and n */
 };
 
+/* An operand with any strides (in elements); `transposed` exchanges its last two dims. */
+struct pw_matmul_operand {
+    const int64_t *dims, *strides;
+    int rank;
+    bool transposed;
+};
+/* numpy.matmul's rules over strides; every product stays one of its own. False when the shapes do not fit. */
+bool pw_matmul_strided(const struct pw_matmul_operand *a, const struct pw_matmul_operand *b,
+                       struct pw_matmul_geometry *out);
+/* Strides of a dense row-major tensor. */
+void pw_matmul_dense(const int64_t *dims, int rank, int64_t *strides);
+
 /* numpy.matmul's rules for concrete shapes; a shared matrix B under a dense batch of A becomes one tall
  * product. False when the shapes do not fit (inference has said so before). */
 bool pw_matmul_geometry(const int64_t *a_dims, int a_rank, const int64_t *b_dims, int b_rank, bool trans_a,
@@ -43,6 +55,9 @@ pw_status pw_matmul_bind_accumulator(pw_dtype dtype, struct pw_bindings *b, stru
 bool pw_matmul_call_geometry(const struct pw_call *call, int i, int j, bool trans_a, bool trans_b,
                              struct pw_matmul_geometry *out);
 
+/* Output 0 with the shape that inference found. */
+pw_status pw_matmul_output(struct pw_eval *ev, pw_dtype nominal, struct pw_tensor **out, struct pw_error *err);
+
 /* Callbacks by operator; golden serves fast too where it looks at ev->mode. */
 pw_status pw_matmul_golden(struct pw_eval *ev, struct pw_error *err);
 pw_status pw_matmul_gemm_golden(struct pw_eval *ev, struct pw_error *err);
@@ -53,5 +68,15 @@ pw_status pw_matmul_einsum_cost(const struct pw_call *call, struct pw_cost *cost
 void pw_matmul_einsum_accuracy(const struct pw_call *call, struct pw_accuracy *accuracy);
 pw_status pw_matmul_einsum_golden(struct pw_eval *ev, struct pw_error *err);
 pw_status pw_matmul_einsum_bind(const struct pw_call *call, struct pw_bindings *b, struct pw_error *err);
+
+pw_status pw_matmul_fused_infer(struct pw_call *call, struct pw_error *err);
+pw_status pw_matmul_fused_golden(struct pw_eval *ev, struct pw_error *err);
+pw_status pw_matmul_fused_bind(const struct pw_call *call, struct pw_bindings *b, struct pw_error *err);
+pw_status pw_matmul_nbits_infer(struct pw_call *call, struct pw_error *err);
+pw_status pw_matmul_nbits_golden(struct pw_eval *ev, struct pw_error *err);
+pw_status pw_matmul_nbits_bind(const struct pw_call *call, struct pw_bindings *b, struct pw_error *err);
+pw_status pw_matmul_dynamic_infer(struct pw_call *call, struct pw_error *err);
+pw_status pw_matmul_dynamic_golden(struct pw_eval *ev, struct pw_error *err);
+pw_status pw_matmul_dynamic_bind(const struct pw_call *call, struct pw_bindings *b, struct pw_error *err);
 
 #endif
