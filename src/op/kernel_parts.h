@@ -85,8 +85,8 @@ struct pw_kernel_define {
 
 struct pw_kernel_source {
     const char *language;
-    const char *text; /* without the prelude */
-    const char *full; /* prelude and text: what is compiled */
+    const char *full; /* what is compiled: the prelude (OpenCL) and the files */
+    const char *text; /* within full: without the prelude */
 };
 
 struct pw_kernel {

@@ -244,24 +244,29 @@ static pw_status read_source(const struct pw_kernel_context *context, const stru
                              struct pw_kernel_source *out, struct pw_error *err)
 {
     struct pw_buf text = {0};
-    bool opencl = strcmp(node->key, "opencl") == 0;
+    size_t before = 0;
     pw_status status = PW_OK;
 
     out->language = node->key;
+    if (strcmp(node->key, "opencl") == 0) {
+        pw_buf_puts(&text, context->prelude);
+        pw_buf_putc(&text, '\n');
+        before = text.size;
+    }
     if (node->kind == PW_YAML_LIST) {
         for (size_t i = 0; status == PW_OK && i < node->count; i++)
             status = append_file(context, &node->items[i], &text, err);
     } else {
         status = append_file(context, node, &text, err);
     }
-    if (status == PW_OK && text.size == 0)
+    if (status == PW_OK && text.size == before)
         status = pw_yaml_error(node, err, "expected at least one file");
     if (status == PW_OK) {
-        out->text = pw_arena_strndup(&context->set->arena, pw_buf_text(&text), text.size);
-        out->full =
-            opencl ? pw_arena_printf(&context->set->arena, "%s\n%s", context->prelude, pw_buf_text(&text)) : out->text;
-        if (!out->text || !out->full)
+        out->full = pw_arena_strndup(&context->set->arena, pw_buf_text(&text), text.size);
+        if (!out->full)
             status = pw_error_memory(err, text.size);
+        else
+            out->text = out->full + before;
     }
     pw_buf_clear(&text);
     return status;

@@ -128,7 +128,7 @@ static void write_file(const char *name, const char *text)
 
 static pw_status load_dirs(const char *const *names, size_t count, struct pw_kernels **out, struct pw_error *err)
 {
-    struct pw_ops_dir dirs[2];
+    struct pw_ops_dir dirs[2] = {{NULL, false}};
     struct pw_buf paths[2] = {{0}, {0}};
     pw_status status;
 
@@ -554,6 +554,51 @@ static void test_hostile(void **state)
     assert_true(accepted < n / 6);
 }
 
+/* Every allocation fails in turn, while loading and while planning: an error each time, nothing leaks or crashes. */
+static void test_no_memory(void **state)
+{
+    const char *const dirs[] = {"ops"};
+    struct pw_kernels *kernels = NULL;
+    struct pw_device_facts with_double = facts;
+    struct pw_error err = {0};
+    struct fixture f;
+    uint64_t n;
+
+    (void)state;
+    with_double.has_fp64 = true;
+    assert_int_equal(load(FULL, &kernels, &err), PW_OK);
+    pw_kernels_destroy(kernels);
+    kernels = NULL;
+    for (n = 1; !kernels; n++) {
+        pw_error_clear(&err);
+        pw_mem_fail_at(n, 0);
+        if (load_dirs(dirs, 1, &kernels, &err) != PW_OK)
+            assert_int_not_equal(err.status, PW_OK);
+        pw_mem_fail_at(0, 0);
+        assert_true(n < 10000);
+    }
+    if (n == 2) /* built without the hook */
+        skip();
+    make_scale(&f, 100, 20);
+    for (n = 1;; n++) {
+        struct pw_plan plan = {.kernel = NULL};
+        pw_status status;
+
+        pw_error_clear(&err);
+        pw_mem_fail_at(n, 0);
+        status = pw_kernel_plan(pw_kernels_at(kernels, 0), &f.call, &with_double, NULL, 0, &plan, &err);
+        pw_mem_fail_at(0, 0);
+        if (status == PW_OK) {
+            pw_plan_clear(&plan);
+            break;
+        }
+        assert_int_equal(status, PW_ERR_NO_MEMORY);
+        assert_true(n < 1000);
+    }
+    assert_true(n > 2);
+    pw_kernels_destroy(kernels);
+}
+
 static void test_overlay(void **state)
 {
     static const char *const dirs[] = {"ops", "more"};
@@ -604,6 +649,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_errors, make_root, remove_root),
         cmocka_unit_test_setup_teardown(test_unbound_names, make_root, remove_root),
         cmocka_unit_test_setup_teardown(test_hostile, make_root, remove_root),
+        cmocka_unit_test_setup_teardown(test_no_memory, make_root, remove_root),
         cmocka_unit_test_setup_teardown(test_overlay, make_root, remove_root),
     };
 
