@@ -248,6 +248,8 @@ pw_status pw_sequence_map_infer(struct pw_call *call, struct pw_error *err)
     if (args == NULL || results == NULL)
         return pw_error_memory(err, count * sizeof *args);
     for (size_t i = 0; i < count; i++) {
+        if (call->in[i] == NULL)
+            return pw_call_error(call, err, "input %zu is omitted", i);
         args[i] = plain(call->in[i], call->in[i]->kind == PW_VALUE_NONE ? PW_VALUE_NONE : PW_VALUE_TENSOR);
         settle(call, &args[i]);
     }

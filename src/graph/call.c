@@ -1,7 +1,7 @@
 /* Free-standing concrete calls: what is known of a node's operands when they are there. */
 #include <string.h>
 
-#include "graph/infer.h"
+#include "graph/infer_internal.h"
 
 static bool same_shape(const struct pw_tensor *a, const struct pw_tensor *b)
 {
@@ -98,6 +98,8 @@ pw_status pw_call_from_values(const struct pw_node *node, const struct pw_value 
         status = pw_op_check_call(&made, err);
     if (status == PW_OK)
         status = node->op->infer(&made, err);
+    for (size_t i = 0; i < node->output_count && status == PW_OK; i++)
+        status = pw_infer_check_size(dims, &made.out[i], "output", i, err);
     if (status == PW_OK)
         *call = made;
     return status;

@@ -157,6 +157,8 @@ static pw_status store_outputs(struct pw_inference *inf, struct pw_infer_scope *
             out[i].rank = -1;
         out[i].fixed = fixed;
         status = pw_infer_merge_declared(inf, scope->graph, id, &out[i], err);
+        if (status == PW_OK)
+            status = pw_infer_check_size(inf->dims, &out[i], "output", i, err);
         scope->infos[id] = out[i];
     }
     return status;

@@ -41,8 +41,8 @@ pw_status pw_inference_call(const struct pw_inference *inference, const struct p
                             struct pw_error *err);
 
 /* A free-standing concrete call from tensors: for evaluation and cases. Checks the node (pw_op_check) and the
- * inputs (pw_op_check_call), infers the outputs with the op's infer. Every dim is a number; contents of PARAM and small integer inputs are known.
- * The call's arrays live in `arena`; `dims` is the caller's table. */
+ * inputs (pw_op_check_call), infers the outputs with the op's infer. Every dim is a number; contents of PARAM and small
+ * integer inputs are known. The call's arrays live in `arena`; `dims` is the caller's table. */
 pw_status pw_call_from_values(const struct pw_node *node, const struct pw_value *const *inputs, int input_count,
                               struct pw_dims *dims, struct pw_arena *arena, struct pw_call *call, struct pw_error *err);
 

@@ -6,6 +6,8 @@
 #include "base/text.h"
 #include "graph/infer_internal.h"
 
+#define MAX_ELEMENTS ((int64_t)1 << 48)
+
 #define NAME_MAX_BYTES 200 /* of a value's name inside a symbol */
 
 /* The symbol of a dim that the file leaves open. */
@@ -68,6 +70,21 @@ pw_status pw_infer_from_type(struct pw_inference *inf, const struct pw_type *typ
 
 /* ---- the main graph's inputs ---- */
 
+pw_status pw_infer_check_size(const struct pw_dims *dims, const struct pw_info *info, const char *what, size_t i,
+                              struct pw_error *err)
+{
+    int64_t elements = 1, size;
+
+    for (int d = 0; d < info->rank; d++) {
+        if (!pw_dims_value(dims, info->dims[d], &size) || size <= 0)
+            continue;
+        if (size > MAX_ELEMENTS / elements)
+            return pw_error_set(err, PW_ERR_MODEL, "%s %zu would have more than 2^48 elements", what, i);
+        elements *= size;
+    }
+    return PW_OK;
+}
+
 static bool is_constant_input(const struct pw_graph_value *value)
 {
     return value->initializer != NULL || value->sparse != NULL;
@@ -98,6 +115,9 @@ pw_status pw_infer_inputs(struct pw_inference *inf, struct pw_error *err)
                 return pw_error_set(err, PW_ERR_USAGE, "input '%s': dim %d becomes %" PRId64 " with these bindings",
                                     pw_text_show(shown, sizeof shown, value->name, 48), d, size);
         }
+        status = pw_infer_check_size(inf->dims, info, "input", i, err);
+        if (status != PW_OK)
+            return status;
     }
     return PW_OK;
 }

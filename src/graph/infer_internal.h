@@ -54,6 +54,9 @@ struct pw_infer_scope *pw_infer_scope_of(const struct pw_inference *inf, const s
  * one; a declared 0 counts as unknown when zero_unknown. */
 pw_status pw_infer_from_type(struct pw_inference *inf, const struct pw_type *type, const char *name, bool zero_unknown,
                              struct pw_info *out, struct pw_error *err);
+/* Refuses a tensor whose known dims multiply to more than 2^48: rooms multiply dims without looking. */
+pw_status pw_infer_check_size(const struct pw_dims *dims, const struct pw_info *info, const char *what, size_t i,
+                              struct pw_error *err);
 /* Infos of the main graph's inputs, bindings applied. */
 pw_status pw_infer_inputs(struct pw_inference *inf, struct pw_error *err);
 /* Every binding must name a symbol of an input and be a size. */
