@@ -307,7 +307,7 @@ static void follow_size(bool *resized)
     }
     if (size_changed && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row && size.ws_col) {
         size_changed = 0;
-        resizeterm(size.ws_row, size.ws_col);
+        resize_term(size.ws_row, size.ws_col); /* resizeterm would push a KEY_RESIZE for each call */
         *resized = true;
     }
 }
@@ -326,11 +326,6 @@ bool pw_term_next(struct pw_input *input, bool *resized)
         if (kind == ERR)
             return false;
         *input = (struct pw_input){.kind = PW_INPUT_KEY};
-        if (kind == KEY_CODE_YES && code == KEY_RESIZE) {
-            size_changed = 1;
-            follow_size(resized);
-            continue;
-        }
         if (kind == KEY_CODE_YES && code == KEY_MOUSE) {
             if (mouse(input))
                 return true;

@@ -43,6 +43,9 @@ shows "help" "next problem"
 mux send-keys -t w Escape
 mux resize-window -t w -x 60 -y 15
 shows "a small terminal" "run"
+mux send-keys -t w '?'
+shows "keys are answered after a resize" "help"
+mux send-keys -t w Escape
 mux send-keys -t w 1
 mux send-keys -t w '/' 'Softmax' Enter
 shows "the filter narrows" "> Softmax"
