@@ -106,12 +106,12 @@ static void infer_unasked(struct pw_inference *inf, const struct pw_node *node)
 }
 
 /* The same in every run: made from constants alone, by an operator that has no state and draws nothing. */
-static bool is_fixed(const struct pw_node *node, const struct pw_info *const *in, bool subgraph)
+static bool is_fixed(const struct pw_call *call, bool subgraph)
 {
-    if (subgraph || node->op == NULL || node->op->random)
+    if (subgraph || call->op == NULL || pw_call_draws(call))
         return false;
-    for (size_t i = 0; i < node->input_count; i++) {
-        if (in[i] != NULL && !in[i]->fixed)
+    for (int i = 0; i < call->input_count; i++) {
+        if (call->in[i] != NULL && !call->in[i]->fixed)
             return false;
     }
     return true;
@@ -198,10 +198,10 @@ static pw_status infer_node(struct pw_inference *inf, struct pw_infer_scope *sco
     call.in = in;
     call.out = out;
     call.wanted = wanted;
-    fixed = is_fixed(node, in, subgraph);
     inf->steps++;
     if (node->op != NULL)
         status = run_op(inf, &call, subgraph, err);
+    fixed = status == PW_OK && is_fixed(&call, subgraph);
     if (status == PW_OK && subgraph)
         infer_unasked(inf, node);
     if (status == PW_OK)

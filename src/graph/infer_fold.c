@@ -280,7 +280,7 @@ pw_status pw_infer_fold(struct pw_inference *inf, struct pw_call *call, struct p
 
     for (int i = 0; i < call->output_count && status == PW_OK; i++)
         status = complete(inf, &call->out[i], err);
-    if (status != PW_OK || call->op->golden == NULL || call->op->random || !inputs_known(call) ||
+    if (status != PW_OK || call->op->golden == NULL || pw_call_draws(call) || !inputs_known(call) ||
         !outputs_small(call) || !affordable(inf, call))
         return status;
     status = evaluate(inf, call, err);

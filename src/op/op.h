@@ -103,6 +103,7 @@ struct pw_call {
     const bool *wanted;
     struct pw_dims *dims;
     struct pw_arena *arena;         /* lives as long as the infos: contents go here */
+    uint64_t seed;                  /* of this evaluation's draws, the same for reference and kernel */
     /* Infers a subgraph (If, Loop, Scan): `args` bind to its formal inputs, results are written
      * to `results` (subgraph output_count). NULL when not available. */
     pw_status (*infer_graph)(struct pw_call *call, const struct pw_graph *graph, const struct pw_info *args,
@@ -120,6 +121,12 @@ bool pw_call_has(const struct pw_call *call, const char *name);
 const int64_t *pw_call_ints(const struct pw_call *call, const char *name, size_t *count);
 const float *pw_call_floats(const struct pw_call *call, const char *name, size_t *count);
 const struct pw_tensor *pw_call_tensor(const struct pw_call *call, const char *name); /* or NULL */
+
+/* Are the call's outputs draws? True also where that is not known yet. */
+bool pw_call_draws(const struct pw_call *call);
+/* Seed of the nth evaluation of a random operator in a run (n from 0): a run on a target and one on the reference,
+ * which meet the nodes in the same order, draw the same; the passes of a loop draw differently. */
+uint64_t pw_draw_seed(uint64_t run_seed, uint64_t n);
 
 /* Is input i given (present and not omitted)? */
 bool pw_call_input(const struct pw_call *call, int i);
@@ -186,7 +193,6 @@ struct pw_eval {
     const struct pw_value *const *in; /* NULL = omitted. Floats are carried: float64 (golden), float32 (fast) */
     int output_count;
     struct pw_value *out;            /* to fill through pw_eval_output */
-    uint64_t seed;                   /* for random operators without a seed attribute */
     /* Runs a subgraph with captures; outputs are owned by the caller afterwards. */
     pw_status (*run_graph)(struct pw_eval *ev, const struct pw_graph *graph, const struct pw_value *args,
                            size_t arg_count, struct pw_value *results, struct pw_error *err);
@@ -255,6 +261,11 @@ struct pw_op {
     void (*fill)(const struct pw_call *call, int input, struct pw_fill *fill); /* NULL: defaults */
     pw_status (*bind)(const struct pw_call *call, struct pw_bindings *b, struct pw_error *err); /* NULL: no more names */
     bool random;          /* outputs are draws: judged by property */
+    bool (*draws)(const struct pw_call *call); /* random: does this call draw (Dropout: in training)? NULL: always */
+    /* Random: could the outputs be what the call draws from the inputs (carried or nominal)? The error names the
+     * property that does not hold: range, moments, mask… NULL: shape and dtype only. */
+    pw_status (*property)(const struct pw_call *call, const struct pw_value *const *in, const struct pw_value *out,
+                          struct pw_error *err);
     const void *data;     /* the room's own: tables shared by callbacks */
 };
 

@@ -53,6 +53,16 @@ const char *pw_call_string(const struct pw_call *call, const char *name)
     return def != NULL && def->s != NULL ? def->s : "";
 }
 
+bool pw_call_draws(const struct pw_call *call)
+{
+    return call->op->random && (call->op->draws == NULL || call->op->draws(call));
+}
+
+uint64_t pw_draw_seed(uint64_t run_seed, uint64_t n)
+{
+    return run_seed + n * 0x9E3779B97F4A7C15u;
+}
+
 bool pw_call_has(const struct pw_call *call, const char *name)
 {
     return pw_node_attr(call->node, name) != NULL;

@@ -170,7 +170,7 @@ static pw_status check_outputs(const struct pw_call *call, const struct pw_value
 
 /* Evaluates on the reference: carries the inputs for the mode that will run, calls, brings the outputs
  * back to the form in which values flow. */
-static pw_status run_reference(struct pw_eval_frame *frame, const struct pw_node *node,
+static pw_status run_reference(struct pw_eval_frame *frame, const struct pw_node *node, uint64_t seed,
                                const struct pw_value *const *inputs, struct pw_value *outputs, struct pw_error *err)
 {
     const struct pw_op *op = node->op;
@@ -206,12 +206,12 @@ static pw_status run_reference(struct pw_eval_frame *frame, const struct pw_node
         status = pw_call_from_values(node, in, (int)count, frame->context->dims, &arena, &call, err);
     if (status != PW_OK)
         goto done;
+    call.seed = seed;
     ev.call = &call;
     ev.in = in;
     ev.input_count = (int)count;
     ev.out = outputs;
     ev.output_count = (int)node->output_count;
-    ev.seed = frame->context->options.seed;
     status = ev.mode == PW_EVAL_FAST ? op->fast(&ev, err) : op->golden(&ev, err);
     if (status == PW_OK)
         status = check_outputs(&call, outputs, err);
@@ -229,15 +229,17 @@ pw_status pw_eval_run_node(struct pw_eval_frame *frame, const struct pw_node *no
                            const struct pw_value *const *inputs, struct pw_value *outputs, struct pw_error *err)
 {
     const struct pw_eval_options *options = &frame->context->options;
+    uint64_t seed = pw_draw_seed(options->seed, frame->context->draws);
     bool handled = false;
     char where[256];
     pw_status status = PW_OK;
 
+    frame->context->draws += node->op != NULL && node->op->random;
     if (options->backend != NULL)
         status = options->backend(options->user, node, inputs, (int)node->input_count, outputs, (int)node->output_count,
                                   &handled, err);
     if (status == PW_OK && !handled)
-        status = run_reference(frame, node, inputs, outputs, err);
+        status = run_reference(frame, node, seed, inputs, outputs, err);
     if (status == PW_OK && options->observe != NULL)
         status = options->observe(options->user, node, inputs, outputs, err);
     if (status != PW_OK && err != NULL && err->message[0] != '\0' && err->status != PW_ERR_CANCELLED) {

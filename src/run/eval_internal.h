@@ -11,6 +11,7 @@ struct pw_eval_context {
     struct pw_eval_options options;
     struct pw_dims *dims;
     int nesting;
+    uint64_t draws; /* evaluations of random operators so far */
 };
 
 /* One graph being run: its values so far and the frame that its captures come from. */

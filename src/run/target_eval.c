@@ -130,10 +130,12 @@ pw_status pw_target_eval_node(void *user, const struct pw_node *node, const stru
     struct pw_dims *dims = NULL;
     struct pw_buf why = {0};
     struct pw_call call;
+    uint64_t seed = pw_draw_seed(run->seed, run->draws);
     bool concrete = true;
     pw_status status;
 
     *handled = false;
+    run->draws += node->op && node->op->random;
     if (!node->op || has_subgraph(node)) {
         run->host_nodes++;
         return PW_OK;
@@ -143,6 +145,7 @@ pw_status pw_target_eval_node(void *user, const struct pw_node *node, const stru
     status = pw_dims_create(&dims, err);
     if (status == PW_OK)
         status = pw_call_from_values(node, inputs, input_count, dims, &arena, &call, err);
+    call.seed = seed;
     if (status == PW_OK && !node->op->host_only)
         status = choose_kernel(run, &call, &kernel, &why, err);
     if (status != PW_OK)

@@ -14,6 +14,7 @@ struct pw_target_eval {
     struct pw_device *device;
     const struct pw_kernels *kernels;
     uint64_t seed;
+    uint64_t draws; /* random operators so far */
     size_t target_nodes, host_nodes;
     size_t host_floating; /* host nodes with floating tensors that no control flow or data-dependence explains */
     char host_note[256];  /* the first of those, and why */
