@@ -562,7 +562,7 @@ static void test_no_memory(void **state)
     struct pw_device_facts with_double = facts;
     struct pw_error err = {0};
     struct fixture f;
-    uint64_t n;
+    uint64_t n, failures = 0;
 
     (void)state;
     with_double.has_fp64 = true;
@@ -580,7 +580,7 @@ static void test_no_memory(void **state)
     if (n == 2) /* built without the hook */
         skip();
     make_scale(&f, 100, 20);
-    for (n = 1;; n++) {
+    for (n = 1; n <= 40; n++) {
         struct pw_plan plan = {.kernel = NULL};
         pw_status status;
 
@@ -588,14 +588,13 @@ static void test_no_memory(void **state)
         pw_mem_fail_at(n, 0);
         status = pw_kernel_plan(pw_kernels_at(kernels, 0), &f.call, &with_double, NULL, 0, &plan, &err);
         pw_mem_fail_at(0, 0);
-        if (status == PW_OK) {
-            pw_plan_clear(&plan);
-            break;
-        }
-        assert_int_equal(status, PW_ERR_NO_MEMORY);
-        assert_true(n < 1000);
+        /* What only explains a rejected parameter may be lost. */
+        if (status != PW_OK)
+            assert_int_equal(status, PW_ERR_NO_MEMORY);
+        failures += status != PW_OK;
+        pw_plan_clear(&plan);
     }
-    assert_true(n > 2);
+    assert_true(failures >= 5);
     pw_kernels_destroy(kernels);
 }
 
