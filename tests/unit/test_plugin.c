@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "device_plans.h"
 #include "graph/infer.h"
 #include "op/cases.h"
@@ -229,6 +230,33 @@ static void test_library(void **state)
     drop_call(&l);
 }
 
+/* Whatever allocation fails in this process, the answer is an error and nothing is lost. */
+static void test_failing_allocations(void **state)
+{
+    float in[N] = {0}, out[N];
+    bool done = false;
+    (void)state;
+    for (uint64_t nth = 1; !done && nth < 1000; nth++) {
+        struct pw_device *d = NULL;
+        struct pw_error err = {0};
+        struct small_exec x;
+        small_exec_make(&x, ALL, "add_one", 1, in, out, N);
+        x.plan.program.language = "toy";
+        pw_mem_fail_at(nth, 0);
+        pw_status status = open_plugin("toy.so", "", &d, &err);
+        if (status == PW_OK) {
+            status = pw_device_execute(d, &x.request, &x.reply, &x.err);
+            pw_exec_reply_clear(&x.reply);
+        }
+        done = pw_mem_count() < nth;
+        pw_mem_fail_at(0, 0);
+        if (done)
+            assert_int_equal(status, PW_OK);
+        pw_device_close(d);
+    }
+    assert_true(done);
+}
+
 static int group_setup(void **state)
 {
     struct pw_error err = {0};
@@ -255,7 +283,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_executes),  cmocka_unit_test(test_build_failure),
         cmocka_unit_test(test_guards),    cmocka_unit_test(test_crash_keeps_last_words),
         cmocka_unit_test(test_timeout),   cmocka_unit_test(test_forged_reply),
-        cmocka_unit_test(test_library),
+        cmocka_unit_test(test_library),   cmocka_unit_test(test_failing_allocations),
     };
     return cmocka_run_group_tests(tests, group_setup, group_teardown);
 }
