@@ -50,7 +50,7 @@ mux send-keys -t w 1
 mux send-keys -t w '/' 'Softmax' Enter
 shows "the filter narrows" "> Softmax"
 mux send-keys -t w Enter
-shows "detail" "Implementations"
+shows "detail" "Measured"
 mux send-keys -t w q
 shows "quit ends with 0" "ended 0"
 
