@@ -65,6 +65,14 @@ static void paragraph(struct pen *pen, pw_style style, int indent, const char *t
     }
 }
 
+static void draw_pattern(struct pen *pen, const struct pw_pattern *pattern)
+{
+    bool details = pattern->details && pattern->details[0];
+
+    putf(pen, PW_STYLE_ACCENT, 1, "part of %s%s%s", pw_pattern_name(pattern->kind), details ? ": " : "",
+         details ? pattern->details : "");
+}
+
 static void draw_what(struct pen *pen, const struct pw_tui *tui, const struct pw_signature *s)
 {
     static const char *const sensitivities[] = {"low", "medium", "high"};
@@ -80,8 +88,7 @@ static void draw_what(struct pen *pen, const struct pw_tui *tui, const struct pw
     if (!isnan(s->share))
         putf(pen, PW_STYLE_NORMAL, 1, "%.2f %% of the graph's FLOPs", 100 * s->share);
     if (s->pattern >= 0)
-        putf(pen, PW_STYLE_ACCENT, 1, "part of %s (%s)", pw_pattern_name(tui->inventory->patterns[s->pattern].kind),
-             tui->inventory->patterns[s->pattern].details);
+        draw_pattern(pen, &tui->inventory->patterns[s->pattern]);
     head(pen, "Flags");
     putf(pen, s->sensitivity == PW_SENSITIVITY_HIGH ? PW_STYLE_WARN : PW_STYLE_NORMAL, 3, "sensitivity %s%s%s",
          sensitivities[s->sensitivity], s->sensitivity_reason && s->sensitivity_reason[0] ? ": " : "",
