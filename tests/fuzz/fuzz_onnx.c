@@ -3,9 +3,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/compiler.h"
 #include "graph/infer.h"
 #include "graph/inventory.h"
+#include "tests/fuzz/wire_mutate.h"
 
+size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned int seed);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -36,3 +40,22 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     pw_model_destroy(model);
     return 0;
 }
+
+#if defined(PW_FUZZING) &&                                                                                             \
+    !defined(PW_FUZZ_REPLAY) /* libFuzzer is linked: one mutation in eight is its own, the others keep the form */
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned int seed)
+{
+    struct wire_draws draws = {seed, 0};
+    struct pw_buf out = {0};
+
+    if (wire_draw(&draws, 0, 7) == 0)
+        return LLVMFuzzerMutate(data, size, max_size);
+    wire_mutate(&draws, data, size, 0, &out);
+    if (!out.failed && out.size > 0 && out.size <= max_size) {
+        memcpy(data, out.data, out.size);
+        size = out.size;
+    }
+    pw_buf_clear(&out);
+    return size;
+}
+#endif

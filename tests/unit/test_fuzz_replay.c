@@ -12,10 +12,12 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/random.h"
+#define PW_FUZZ_REPLAY
 #include "tests/fuzz/fuzz_onnx.c"
 
 #define CORPUS PW_SRCDIR "/tests/fuzz/corpus_onnx"
-#define MUTATIONS 150 /* of each file */
+#define MUTATIONS 100       /* of each file, bytes at random */
+#define FIELD_MUTATIONS 300 /* of each file, well-formed */
 #define LARGEST (1 << 20)
 
 static void load_file(const char *name, struct pw_buf *bytes)
@@ -91,15 +93,23 @@ static void run_mutations(const char *name, uint64_t number)
 {
     struct pw_buf original = {0};
     load_file(name, &original);
-    for (uint64_t i = 0; i < MUTATIONS; i++) {
+    for (uint64_t i = 0; i < MUTATIONS + FIELD_MUTATIONS; i++) {
         /* A copy of exactly the right size, so that a sanitizer sees every byte read too far. */
         struct pw_buf bytes = {0};
         uint8_t *exact;
-        pw_buf_append(&bytes, original.data, original.size);
-        mutate(&bytes, number * 1000 + i);
+        if (i < MUTATIONS) {
+            pw_buf_append(&bytes, original.data, original.size);
+            mutate(&bytes, number * 1000 + i);
+        } else {
+            struct wire_draws draws = {number * 1000 + i, 0};
+            struct pw_buf half = {0};
+            wire_mutate(&draws, (const uint8_t *)original.data, original.size, 0, &half);
+            wire_mutate(&draws, (const uint8_t *)pw_buf_text(&half), half.size, 0, &bytes);
+            pw_buf_clear(&half);
+        }
         exact = pw_calloc(bytes.size, 1);
         assert_non_null(exact);
-        memcpy(exact, bytes.data, bytes.size);
+        memcpy(exact, pw_buf_text(&bytes), bytes.size);
         LLVMFuzzerTestOneInput(exact, bytes.size);
         pw_free(exact);
         pw_buf_clear(&bytes);
