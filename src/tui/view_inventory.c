@@ -14,7 +14,7 @@ static const struct column_layout {
     [PW_COLUMN_OPERATOR] = {16, 0, false},   [PW_COLUMN_NODES] = {4, 4, true},     [PW_COLUMN_SHAPES] = {14, 6, false},
     [PW_COLUMN_CATEGORY] = {14, 10, false},  [PW_COLUMN_SHARE] = {5, 5, true},     [PW_COLUMN_COVERAGE] = {8, 2, false},
     [PW_COLUMN_SENSITIVITY] = {6, 8, false}, [PW_COLUMN_DYNAMIC] = {4, 9, false},  [PW_COLUMN_ERROR] = {12, 3, false},
-    [PW_COLUMN_RATIO] = {7, 7, true},        [PW_COLUMN_VERDICT] = {11, 1, false}, [PW_COLUMN_PRIORITY] = {4, 11, true},
+    [PW_COLUMN_RATIO] = {7, 7, true},        [PW_COLUMN_VERDICT] = {11, 1, false}, [PW_COLUMN_PRIORITY] = {5, 11, true},
 };
 
 /* Which columns fit, and what is left for the shapes. */
