@@ -67,7 +67,7 @@ struct pw_exec_request {
     int repeats;         /* timed launches after the first; 0 = just run once */
     int64_t *samples_ns; /* receives `repeats` wall times, may be NULL */
     int64_t min_time_ns; /* keep repeating (up to `repeats`) until this much was measured; 0 = all repeats */
-    int64_t deadline_ns; /* for running, 0 = 10 s; building has 60 s of its own */
+    int64_t deadline_ns; /* for running, 0 = 30 s; building has 120 s of its own */
     bool exact_end; /* memory shared with the host ends at an inaccessible page to the byte, and so may begin at any
                        multiple of its element (else it is 64-byte aligned); memory of the device's own ends with
                        the data, without a canary, for a target that checks bounds itself */
