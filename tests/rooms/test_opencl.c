@@ -155,6 +155,9 @@ static void execute(struct run *r, bool constant)
         for (size_t i = 0; i < r->data.output_count && r->job->outcome == HELD; i++)
             if (r->data.outputs[i].kind == PW_VALUE_TENSOR)
                 compare_output(r, i);
+        if (r->job->outcome == HELD && r->call.op->property &&
+            r->call.op->property(&r->call, r->in, r->outputs, &r->err) != PW_OK)
+            say(r, FAILED, r->err.message);
     }
     pw_exec_reply_clear(&reply);
 }

@@ -161,6 +161,9 @@ static void test_case(void **state)
         if (job->c->outputs[i] != NULL && strcmp(job->c->outputs[i], "-") != 0)
             check_value(job, (int)i, &f.outputs[i], &f.data.outputs[i]);
     }
+    if (status == PW_OK && f.call.op->property != NULL &&
+        f.call.op->property(&f.call, f.inputs, f.outputs, &err) != PW_OK)
+        fail_msg("%s: %s", job->c->name, err.message);
     for (size_t i = 0; i < PW_CASE_MAX_OUTPUTS; i++)
         pw_value_clear(&f.outputs[i]);
     pw_case_clear(&f.data);
