@@ -95,7 +95,6 @@ __kernel void copy_strided(__global const ELEMENT *in0, __global ELEMENT *out0, 
 
 /* ---- transposes: the last two dims are a matrix, dense along rows in src and along columns in dst ---- */
 
-#define TILE_ROWS 32
 #define TILE_COLUMNS 128
 
 /* Eight columns of eight rows through registers. */
@@ -114,11 +113,12 @@ static void transpose_8x8(__global const ELEMENT *src, int s, __global ELEMENT *
     vstore8((ELEMENT8)(a.s7, b.s7, c.s7, d.s7, e.s7, f.s7, g.s7, h.s7), 0, dst + 7 * (long)t);
 }
 
+/* Columns inside, so that the lines of eight rows of the result are written whole, one after the other. */
 static void transpose_tile(__global const ELEMENT *src, int s, __global ELEMENT *dst, int t, int rows, int columns)
 {
     int full_rows = rows & ~7, full_columns = columns & ~7;
-    for (int k = 0; k < full_columns; k += 8) {
-        for (int r = 0; r < full_rows; r += 8)
+    for (int r = 0; r < full_rows; r += 8) {
+        for (int k = 0; k < full_columns; k += 8)
             transpose_8x8(src + (long)k * s + r, s, dst + (long)r * t + k, t);
     }
     for (int r = 0; r < rows; r++) {
@@ -127,18 +127,50 @@ static void transpose_tile(__global const ELEMENT *src, int s, __global ELEMENT 
     }
 }
 
+/* Two or four columns that lie side by side in the result: whole vectors, interleaved. */
+static void interleave_2(__global const ELEMENT *src, int s, __global ELEMENT *dst, int rows)
+{
+    int r = 0;
+    for (; r + 8 <= rows; r += 8) {
+        ELEMENT8 a = vload8(0, src + r), b = vload8(0, src + s + r);
+        vstore8((ELEMENT8)(a.s0, b.s0, a.s1, b.s1, a.s2, b.s2, a.s3, b.s3), 0, dst + 2 * r);
+        vstore8((ELEMENT8)(a.s4, b.s4, a.s5, b.s5, a.s6, b.s6, a.s7, b.s7), 0, dst + 2 * r + 8);
+    }
+    for (; r < rows; r++) {
+        dst[2 * r] = src[r];
+        dst[2 * r + 1] = src[s + r];
+    }
+}
+
+static void interleave_4(__global const ELEMENT *src, int s, __global ELEMENT *dst, int rows)
+{
+    int r = 0;
+    for (; r + 8 <= rows; r += 8) {
+        ELEMENT8 a = vload8(0, src + r), b = vload8(0, src + s + r);
+        ELEMENT8 c = vload8(0, src + 2 * (long)s + r), d = vload8(0, src + 3 * (long)s + r);
+        vstore8((ELEMENT8)(a.s0, b.s0, c.s0, d.s0, a.s1, b.s1, c.s1, d.s1), 0, dst + 4 * r);
+        vstore8((ELEMENT8)(a.s2, b.s2, c.s2, d.s2, a.s3, b.s3, c.s3, d.s3), 0, dst + 4 * r + 8);
+        vstore8((ELEMENT8)(a.s4, b.s4, c.s4, d.s4, a.s5, b.s5, c.s5, d.s5), 0, dst + 4 * r + 16);
+        vstore8((ELEMENT8)(a.s6, b.s6, c.s6, d.s6, a.s7, b.s7, c.s7, d.s7), 0, dst + 4 * r + 24);
+    }
+    for (; r < rows; r++) {
+        for (int k = 0; k < 4; k++)
+            dst[4 * r + k] = src[(long)k * s + r];
+    }
+}
+
 __kernel void copy_transposed(__global const ELEMENT *in0, __global ELEMENT *out0, __global const int *dims,
                               __global const int *src_stride, __global const int *dst_stride, int rank, int tiles,
-                              int src_offset, int dst_offset)
+                              int src_offset, int dst_offset, int tile_rows)
 {
     int begin, end;
     share(tiles, &begin, &end);
     int rows = dims[rank - 2], columns = dims[rank - 1];
     int s = src_stride[rank - 1], t = dst_stride[rank - 2];
-    int down = (rows + TILE_ROWS - 1) / TILE_ROWS, across = (columns + TILE_COLUMNS - 1) / TILE_COLUMNS;
+    int down = (rows + tile_rows - 1) / tile_rows, across = (columns + TILE_COLUMNS - 1) / TILE_COLUMNS;
     for (; begin < end; begin++) {
         long src = src_offset, dst = dst_offset;
-        int r = begin % down * TILE_ROWS, rest = begin / down;
+        int r = begin % down * tile_rows, rest = begin / down;
         int k = rest % across * TILE_COLUMNS;
         rest /= across;
         for (int d = rank - 3; d >= 0; d--) {
@@ -146,8 +178,15 @@ __kernel void copy_transposed(__global const ELEMENT *in0, __global ELEMENT *out
             dst += (long)(rest % dims[d]) * dst_stride[d];
             rest /= dims[d];
         }
-        transpose_tile(in0 + src + (long)k * s + r, s, out0 + dst + (long)r * t + k, t, min(TILE_ROWS, rows - r),
-                       min(TILE_COLUMNS, columns - k));
+        __global const ELEMENT *from = in0 + src + (long)k * s + r;
+        __global ELEMENT *to = out0 + dst + (long)r * t + k;
+        int height = min(tile_rows, rows - r);
+        if (columns == 2 && t == 2)
+            interleave_2(from, s, to, height);
+        else if (columns == 4 && t == 4)
+            interleave_4(from, s, to, height);
+        else
+            transpose_tile(from, s, to, t, height, min(TILE_COLUMNS, columns - k));
     }
 }
 

@@ -6,7 +6,9 @@
 #include "ops/layout/layout.h"
 
 #define TASK_BYTES ((int64_t)1 << 18) /* about what one thread takes at a time */
-#define TILE 32                       /* elements on each side of a transposed tile */
+#define TILE 32                       /* rows of a transposed tile */
+#define TILE_FLAT 1024                /* the same where columns are few */
+#define TILE_COLUMNS 128
 
 /* ---- simplification ---- */
 
@@ -96,14 +98,28 @@ DEFINE_ROW(row_4, uint32_t)
 DEFINE_ROW(row_8, uint64_t)
 DEFINE_ROW(row_16, element16)
 
-/* A tile of `rows` x `columns`: dense along rows in the source (stride 1), along columns in the result. */
+#define BLOCK 8
+
+/* A tile of `rows` x `columns`: dense along rows in the source (stride 1), along columns in the result. Blocks go
+ * through a small array, columns innermost, so that a line of the result is written whole before the next one. */
 #define DEFINE_TILE(name, type)                                                                                        \
     static void name(int64_t rows, int64_t columns, const char *src_bytes, int64_t s, char *dst_bytes, int64_t t)      \
     {                                                                                                                  \
         const type *restrict src = (const type *)(const void *)src_bytes;                                              \
         type *restrict dst = (type *)(void *)dst_bytes;                                                                \
+        int64_t full_rows = rows - rows % BLOCK, full_columns = columns - columns % BLOCK;                             \
+        for (int64_t r = 0; r < full_rows; r += BLOCK) {                                                               \
+            for (int64_t c = 0; c < full_columns; c += BLOCK) {                                                        \
+                type block[BLOCK][BLOCK];                                                                              \
+                for (int i = 0; i < BLOCK; i++)                                                                        \
+                    memcpy(block[i], src + (c + i) * s + r, sizeof block[i]);                                          \
+                for (int i = 0; i < BLOCK; i++)                                                                        \
+                    for (int k = 0; k < BLOCK; k++)                                                                    \
+                        dst[(r + i) * t + c + k] = block[k][i];                                                        \
+            }                                                                                                          \
+        }                                                                                                              \
         for (int64_t r = 0; r < rows; r++)                                                                             \
-            for (int64_t c = 0; c < columns; c++)                                                                      \
+            for (int64_t c = r < full_rows ? full_columns : 0; c < columns; c++)                                       \
                 dst[r * t + c] = src[c * s + r];                                                                       \
     }
 DEFINE_TILE(tile_1, uint8_t)
@@ -131,6 +147,7 @@ struct job {
     row_fn *row;
     tile_fn *tile;
     int64_t bytes;
+    int64_t height; /* rows of a transposed tile */
     const char *src;
     char *dst;
 };
@@ -189,14 +206,14 @@ static void copy_matrices(void *user, int64_t begin, int64_t end)
     const struct pw_layout_copy *c = job->copy;
     int64_t rows = c->dims[c->rank - 2], columns = c->dims[c->rank - 1];
     int64_t s = c->src_stride[c->rank - 1], t = c->dst_stride[c->rank - 2];
-    int64_t bands = (rows + TILE - 1) / TILE;
+    int64_t bands = (rows + job->height - 1) / job->height;
     for (int64_t i = begin; i < end; i++) {
         int64_t coordinates[PW_LAYOUT_RANK], src, dst;
         locate(job, i / bands, coordinates, &src, &dst);
-        int64_t r = i % bands * TILE;
-        int64_t height = rows - r < TILE ? rows - r : TILE;
-        for (int64_t k = 0; k < columns; k += TILE) {
-            int64_t width = columns - k < TILE ? columns - k : TILE;
+        int64_t r = i % bands * job->height;
+        int64_t height = rows - r < job->height ? rows - r : job->height;
+        for (int64_t k = 0; k < columns; k += TILE_COLUMNS) {
+            int64_t width = columns - k < TILE_COLUMNS ? columns - k : TILE_COLUMNS;
             job->tile(height, width, job->src + (src + k * s + r) * job->bytes, s,
                       job->dst + (dst + r * t + k) * job->bytes, t);
         }
@@ -242,8 +259,9 @@ void pw_layout_run(const struct pw_layout_copy *copy, size_t element_bytes, cons
         pw_parallel_for(c.dims[0], grain_for(job.bytes), copy_piece, &job);
     } else if (pw_layout_make_tiled(&c)) {
         job.outer_rank = c.rank - 2;
-        int64_t bands = (c.dims[c.rank - 2] + TILE - 1) / TILE;
-        pw_parallel_for(product(&c, job.outer_rank) * bands, grain_for(TILE * c.dims[c.rank - 1] * job.bytes),
+        job.height = c.dims[c.rank - 1] < 16 ? TILE_FLAT : TILE;
+        int64_t bands = (c.dims[c.rank - 2] + job.height - 1) / job.height;
+        pw_parallel_for(product(&c, job.outer_rank) * bands, grain_for(job.height * c.dims[c.rank - 1] * job.bytes),
                         copy_matrices, &job);
     } else {
         job.outer_rank = c.rank - 1;
