@@ -1,15 +1,18 @@
 /*
  * DFT and STFT: eight transforms at a time, one a lane. Stockham's self-sorting mixed-radix form: for each
  * factor p of the length a pass of butterflies of p from one half of the scratch to the other, so the result
- * comes out in order. Roots of unity are a table from the host. A work-item makes some groups of eight.
+ * comes out in order. Roots of unity are a table from the host. A work-item makes some groups of eight. WIDE: in double
+ * (float32 too, where the device has it: a bin that cancels to nothing then is as small as it should be).
  * Also the windows and the mel matrix.
  */
 #ifdef TRANSFORM
-#define WORK PW_COMPUTE(in0)
-#define WORK8 PW_COMPUTE8(in0)
-#if PW_IS_DOUBLE(in0)
+#ifdef WIDE
+#define WORK double
+#define WORK8 double8
 #define ROOT(i) as_double((long)roots[2 * (i) + 1] << 32 | (uint)roots[2 * (i)])
 #else
+#define WORK float
+#define WORK8 float8
 #define ROOT(i) as_float(roots[i])
 #endif
 
@@ -95,12 +98,12 @@ transform(__global const PW_TYPE(in0) *in0, __global const PW_TYPE(in0) *window,
         }
         for (int k = 0; k < length; k++) {
             const int mirrored = hermitian && k > length / 2, at = mirrored ? length - k : k;
-            const WORK w = windowed ? PW_AT_LOAD(in0, window, k) : (WORK)1;
+            const WORK w = windowed ? (WORK)PW_AT_LOAD(in0, window, k) : (WORK)1;
             WORK re[8], im[8];
             for (int l = 0; l < 8; l++) {
                 const size_t position = in_base[l] + (size_t)at * in_step;
-                re[l] = at < in_length ? PW_LOAD(in0, position) * w : (WORK)0;
-                im[l] = at < in_length && in_parts == 2 ? PW_LOAD(in0, position + 1) * w : (WORK)0;
+                re[l] = at < in_length ? (WORK)PW_LOAD(in0, position) * w : (WORK)0;
+                im[l] = at < in_length && in_parts == 2 ? (WORK)PW_LOAD(in0, position + 1) * w : (WORK)0;
             }
             from[k].re = vload8(0, re);
             from[k].im = mirrored ? -vload8(0, im) : vload8(0, im);
@@ -121,9 +124,9 @@ transform(__global const PW_TYPE(in0) *in0, __global const PW_TYPE(in0) *window,
             vstore8(from[k].re * scale, 0, re);
             vstore8(from[k].im * scale, 0, im);
             for (int l = 0; l < live; l++) {
-                PW_AT_STORE(in0, out0, out_base[l] + (size_t)k * out_step, re[l]);
+                PW_AT_STORE(in0, out0, out_base[l] + (size_t)k * out_step, (PW_COMPUTE(in0))re[l]);
                 if (out_parts == 2)
-                    PW_AT_STORE(in0, out0, out_base[l] + (size_t)k * out_step + 1, im[l]);
+                    PW_AT_STORE(in0, out0, out_base[l] + (size_t)k * out_step + 1, (PW_COMPUTE(in0))im[l]);
             }
         }
     }

@@ -39,8 +39,8 @@ static size_t put_bits(int64_t *dst, long double value, bool wide)
     return 1;
 }
 
-static pw_status bind_roots(const struct pw_call *call, struct pw_bindings *b, const struct pw_transform *t, bool wide,
-                            struct pw_error *err)
+static pw_status bind_roots(const struct pw_call *call, struct pw_bindings *b, const struct pw_transform *t,
+                            const char *name, bool wide, struct pw_error *err)
 {
     const long double turn = 2 * 3.14159265358979323846264338327950288L;
     size_t count = (size_t)t->length * (wide ? 4 : 2), at = 0;
@@ -52,7 +52,7 @@ static pw_status bind_roots(const struct pw_call *call, struct pw_bindings *b, c
         at += put_bits(roots + at, cosl(angle), wide);
         at += put_bits(roots + at, t->inverse ? sinl(angle) : -sinl(angle), wide);
     }
-    return pw_bind_ints(b, "roots", roots, count, err);
+    return pw_bind_ints(b, name, roots, count, err);
 }
 
 /* Factors of the length, twos in pairs; a length of 1 has the factor 1, so that the array is not empty. */
@@ -77,7 +77,7 @@ pw_status pw_transform_bind(const struct pw_call *call, struct pw_bindings *b, s
     struct pw_transform t;
     int64_t factors[64] = {1};
     size_t factor_count = 1;
-    bool dft = strcmp(call->op->name, "DFT") == 0, wide = call->in[0]->dtype == PW_DTYPE_FLOAT64;
+    bool dft = strcmp(call->op->name, "DFT") == 0;
     pw_status status = dft ? pw_dft_transform(call, &t, err) : pw_stft_transform(call, &t, err);
     if (status != PW_OK)
         return status;
@@ -106,7 +106,9 @@ pw_status pw_transform_bind(const struct pw_call *call, struct pw_bindings *b, s
     status = bind_numbers(b, numbers, sizeof numbers / sizeof *numbers, err);
     if (status == PW_OK)
         status = pw_bind_ints(b, "factors", factors, factor_count, err);
-    return status == PW_OK && fits ? bind_roots(call, b, &t, wide, err) : status;
+    if (status == PW_OK && fits)
+        status = bind_roots(call, b, &t, "roots", false, err);
+    return status == PW_OK && fits ? bind_roots(call, b, &t, "roots_wide", true, err) : status;
 }
 
 pw_status pw_signal_window_bind(const struct pw_call *call, struct pw_bindings *b, struct pw_error *err)

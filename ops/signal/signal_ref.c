@@ -62,10 +62,29 @@ static void load_sample(const struct transform_job *job, int64_t base, int64_t k
         }                                                                                                              \
     }                                                                                                                  \
     /* One step: butterflies of p over sequences of length n, s of them side by side. */                               \
+    static void step_two_##suffix(const real *roots, int64_t length, int64_t n, int64_t s, const real *x, real *y)     \
+    {                                                                                                                  \
+        int64_t m = n / 2;                                                                                             \
+        for (int64_t q = 0; q < m; q++) {                                                                              \
+            const real c = roots[2 * (length / n * q)], d = roots[2 * (length / n * q) + 1];                           \
+            for (int64_t j = 0; j < s; j++) {                                                                          \
+                const real *a = x + 2 * (j + s * q), *b = a + 2 * s * m;                                               \
+                real *to = y + 2 * (j + s * 2 * q), re = a[0] - b[0], im = a[1] - b[1];                                \
+                to[0] = a[0] + b[0];                                                                                   \
+                to[1] = a[1] + b[1];                                                                                   \
+                to[2 * s] = re * c - im * d;                                                                           \
+                to[2 * s + 1] = re * d + im * c;                                                                       \
+            }                                                                                                          \
+        }                                                                                                              \
+    }                                                                                                                  \
     static void step_##suffix(const real *roots, int64_t length, int64_t n, int64_t s, int64_t p, const real *x,       \
                               real *y)                                                                                 \
     {                                                                                                                  \
         int64_t m = n / p;                                                                                             \
+        if (p == 2) {                                                                                                  \
+            step_two_##suffix(roots, length, n, s, x, y);                                                              \
+            return;                                                                                                    \
+        }                                                                                                              \
         for (int64_t q = 0; q < m; q++) {                                                                              \
             for (int64_t k = 0; k < p; k++) {                                                                          \
                 const real *twiddle = roots + 2 * (length / n * q * k % length);                                       \
