@@ -86,7 +86,7 @@ static void accuracy_scatter(const struct pw_call *call, struct pw_accuracy *a)
     a->ulp = 1.0;
     a->length = pw_dims_value(call->dims, elements_of(call, call->in[1]), &count) && count > 0 ? count : 1;
     a->sensitivity = PW_SENSITIVITY_MEDIUM;
-    a->reason = "duplicates accumulate in the storage type, in an order that a device may choose";
+    a->reason = "duplicates accumulate, in an order that a device may choose";
     a->why = "one rounding an update, at worst all on one element";
 }
 

@@ -16,6 +16,14 @@ static pw_status bind_all(struct pw_bindings *b, const struct named *values, siz
 
 #define BIND(values) bind_all(b, values, sizeof(values) / sizeof(values)[0], err)
 
+/* Sums and products of 16-bit floats are kept in float. */
+static bool is_wide(const struct pw_call *call, pw_scatter_reduction reduction)
+{
+    pw_dtype dtype = call->in[0]->dtype;
+    return (reduction == PW_SCATTER_ADD || reduction == PW_SCATTER_MUL) &&
+           (dtype == PW_DTYPE_FLOAT16 || dtype == PW_DTYPE_BFLOAT16);
+}
+
 pw_status pw_gather_bind_gather(const struct pw_call *call, struct pw_bindings *b, struct pw_error *err)
 {
     struct pw_gather_axis g;
@@ -46,7 +54,8 @@ pw_status pw_gather_bind_elements(const struct pw_call *call, struct pw_bindings
                                    {"e_steps", steps},
                                    {"e_columns", steps > 0 && g.size > 0 ? g.count / steps : 0},
                                    {"e_count", g.size > 0 ? g.count : 0},
-                                   {"scatter_op", (int64_t)reduction}};
+                                   {"scatter_op", (int64_t)reduction},
+                                   {"scatter_wide", is_wide(call, reduction)}};
     status = BIND(values);
     if (status == PW_OK)
         status = pw_bind_ints(b, "e_dims", g.dims, (size_t)g.rank, err);
@@ -72,7 +81,8 @@ pw_status pw_gather_bind_nd(const struct pw_call *call, struct pw_bindings *b, s
                                    {"nd_tuples", empty ? 0 : g.tuples},
                                    {"nd_batch_tuples", g.tuples_per_batch},
                                    {"nd_batch_stride", g.batch_stride},
-                                   {"scatter_op", (int64_t)reduction}};
+                                   {"scatter_op", (int64_t)reduction},
+                                   {"scatter_wide", is_wide(call, reduction)}};
     status = BIND(values);
     if (status == PW_OK)
         status = pw_bind_ints(b, "nd_sizes", g.sizes, (size_t)g.depth, err);

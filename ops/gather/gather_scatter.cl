@@ -1,13 +1,23 @@
 /*
  * Scatter, ScatterElements, ScatterND: a first launch copies data, a second one applies the updates in row-major
  * order. Each work-item owns a part of the result, so updates need no atomics and duplicates end as in the
- * reference. Without REDUCE elements are moved as words of their size; with it they are computed in PW_COMPUTE(in0)
- * and rounded to storage after each update. An index outside of its axis is clamped.
+ * reference. Without REDUCE elements are moved as words of their size; with it they are computed in PW_COMPUTE(in0).
+ * WIDE: sums and products of 16-bit floats are kept in a float copy and rounded once, by a third launch. An index
+ * outside of its axis is clamped.
  */
 #if REDUCE
 #define ELEMENT PW_TYPE(in0)
 #else
 #define ELEMENT PW_MOVE(in0)
+#endif
+#if WIDE
+#define RESULT float
+#define GET(p, i) ((p)[i])
+#define PUT(p, i, v) ((p)[i] = (v))
+#else
+#define RESULT ELEMENT
+#define GET(p, i) PW_LOAD(p, i)
+#define PUT(p, i, v) PW_STORE(p, i, v)
 #endif
 #define INDEX PW_TYPE(in1)
 
@@ -39,12 +49,34 @@ __kernel void copy_data(__global const ELEMENT *in0, __global ELEMENT *out0, int
         to[begin] = from[begin];
 }
 
+#if WIDE
+__kernel void widen(__global const ELEMENT *in0, __global float *wide, int count)
+{
+    int begin, end;
+    share(count, &begin, &end);
+    for (; begin + 8 <= end; begin += 8)
+        vstore8(PW_LOAD8(in0, begin), 0, wide + begin);
+    for (; begin < end; begin++)
+        wide[begin] = PW_LOAD(in0, begin);
+}
+
+__kernel void narrow(__global const float *wide, __global ELEMENT *out0, int count)
+{
+    int begin, end;
+    share(count, &begin, &end);
+    for (; begin + 8 <= end; begin += 8)
+        PW_STORE8(out0, begin, vload8(0, wide + begin));
+    for (; begin < end; begin++)
+        PW_STORE(out0, begin, wide[begin]);
+}
+#endif
+
 /* n updates at in2 + from go to out0 + to; operation 0 none, 1 add, 2 mul, 3 max, 4 min. */
-static void apply(__global const ELEMENT *in2, long from, __global ELEMENT *out0, long to, int n, int operation)
+static void apply(__global const ELEMENT *in2, long from, __global RESULT *out0, long to, int n, int operation)
 {
 #if REDUCE
     for (int i = 0; i < n; i++) {
-        PW_COMPUTE(in0) a = PW_LOAD(out0, to + i), b = PW_LOAD(in2, from + i), r;
+        PW_COMPUTE(in0) a = GET(out0, to + i), b = PW_LOAD(in2, from + i), r;
         switch (operation) {
         case 1:
             r = a + b; /* a stored bool is 0 or 1 whatever comes out */
@@ -58,7 +90,7 @@ static void apply(__global const ELEMENT *in2, long from, __global ELEMENT *out0
         default:
             r = a != a || a < b ? a : b;
         }
-        PW_STORE(out0, to + i, r);
+        PUT(out0, to + i, r);
     }
 #else
     for (int i = 0; i < n; i++)
@@ -67,7 +99,7 @@ static void apply(__global const ELEMENT *in2, long from, __global ELEMENT *out0
 }
 
 /* A work-item takes columns: coordinates of indices beside the axis. */
-__kernel void scatter_elements(__global const INDEX *in1, __global const ELEMENT *in2, __global ELEMENT *out0,
+__kernel void scatter_elements(__global const INDEX *in1, __global const ELEMENT *in2, __global RESULT *out0,
                                __global const int *dims, __global const int *strides, int rank, int axis, int size,
                                int columns, int operation)
 {
@@ -93,7 +125,7 @@ __kernel void scatter_elements(__global const INDEX *in1, __global const ELEMENT
  * Long slices: a work-item takes a stretch of every slice. Short ones: it takes a range of the result and applies the
  * updates whose slice begins there.
  */
-__kernel void scatter_nd(__global const INDEX *in1, __global const ELEMENT *in2, __global ELEMENT *out0,
+__kernel void scatter_nd(__global const INDEX *in1, __global const ELEMENT *in2, __global RESULT *out0,
                          __global const int *sizes, __global const int *strides, int depth, int slice, int tuples,
                          int slices, int by_stretch, int operation)
 {

@@ -53,6 +53,16 @@ static void accuracy(const struct pw_call *call, struct pw_accuracy *a)
     a->why = "copies are bitwise equal";
 }
 
+/* Lengths of ReverseSequence lie on its time axis. */
+static void fill_lengths(const struct pw_call *call, int input, struct pw_fill *fill)
+{
+    struct pw_layout_reverse r;
+    if (input != 1 || pw_layout_plan_reverse(call, &r, NULL) != PW_OK)
+        return;
+    fill->int_low = 0;
+    fill->int_high = r.time;
+}
+
 /* ---- formals ---- */
 
 static const struct pw_formal in_input[] = {{"input", "T", 0}, {0}};
@@ -214,7 +224,7 @@ static const struct pw_attr_def attrs_reverse[] = {
 #define REVERSE                                                                                                        \
     .domain = "", .name = "ReverseSequence", .category = PW_CATEGORY_LAYOUT, .infer = pw_layout_infer_reverse,         \
     .cost = cost_whole, .accuracy = accuracy, .golden = pw_layout_ref_reverse, .fast = pw_layout_ref_reverse,          \
-    .bind = pw_layout_bind_reverse
+    .fill = fill_lengths, .bind = pw_layout_bind_reverse
 
 const struct pw_op pw_layout_ops[] = {
     {IDENTITY, .since = 1, .inputs = in_input, .outputs = out_output},
