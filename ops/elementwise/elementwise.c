@@ -137,7 +137,7 @@ static pw_status check_into(const struct pw_call *call, int i, struct pw_error *
     shift = a->rank - rank;
     for (int d = 0; d < rank; d++) {
         if (shift + d < 0
-                ? aligned[d] != 1
+                ? aligned[d] >= 0 && aligned[d] != 1
                 : aligned[d] >= 0 && aligned[d] != 1 && a->dims[shift + d] >= 0 && aligned[d] != a->dims[shift + d])
             return shape_error(call, i, rule, err);
     }

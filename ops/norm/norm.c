@@ -142,11 +142,12 @@ static pw_status cost(const struct pw_call *call, struct pw_cost *out, struct pw
     }
     for (int d = 0; d < call->in[0]->rank; d++)
         n = pw_dims_mul(call->dims, n, call->in[0]->dims[d]);
-    if (form->kind == PW_NORM_LRN) /* squares and sums of the window, a power, a division */
-        each += pw_call_int(call, "size");
+    if (form->kind == PW_NORM_LRN && /* squares and sums of the window, a power, a division */
+        __builtin_add_overflow(each, pw_call_int(call, "size"), &each))
+        each = -1;
     if (pw_norm_training(call))
         each += 4;
-    out->flops = pw_dims_mul(call->dims, n, each);
+    out->flops = each < 0 ? PW_DIM_UNKNOWN : pw_dims_mul(call->dims, n, each);
     return PW_OK;
 }
 

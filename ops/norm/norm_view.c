@@ -48,8 +48,10 @@ static pw_status expect_size(const struct pw_call *call, int input, int64_t coun
     const struct pw_info *info = call->in[input];
     int64_t have = 1;
 
-    for (int d = 0; d < info->rank; d++)
-        have *= info->dims[d];
+    for (int d = 0; d < info->rank; d++) {
+        if (__builtin_mul_overflow(have, info->dims[d], &have))
+            have = -1;
+    }
     if (info->rank < 0 || have != count)
         return pw_call_error(call, err, "'%s' has %lld elements, %lld expected", call->op->inputs[input].name,
                              (long long)have, (long long)count);

@@ -322,6 +322,8 @@ static pw_status map_item(struct pw_eval *ev, struct map_run *run, size_t k, str
         ev->out[i].items[ev->out[i].count++] = run->results[i];
         run->results[i] = (struct pw_value){0};
     }
+    for (size_t i = (size_t)ev->output_count; i < run->body->output_count; i++) /* what the node does not take */
+        pw_value_clear(&run->results[i]);
     return status;
 }
 

@@ -58,13 +58,27 @@ static pw_dim call_bytes(const struct pw_call *call)
     return sum;
 }
 
+/* Rooms compute with ranks; what has none has no cost that anyone knows. */
+static bool ranks_known(const struct pw_call *call)
+{
+    for (int i = 0; i < call->input_count; i++) {
+        if (call->in[i] != NULL && call->in[i]->kind != PW_VALUE_SEQUENCE && call->in[i]->rank < 0)
+            return false;
+    }
+    for (int i = 0; i < call->output_count; i++) {
+        if (call->wanted[i] && call->out[i].kind != PW_VALUE_SEQUENCE && call->out[i].rank < 0)
+            return false;
+    }
+    return true;
+}
+
 pw_status pw_cost_of_call(const struct pw_call *call, struct pw_cost *cost, struct pw_error *err)
 {
     struct pw_cost made = {.flops = 0, .bytes = call_bytes(call)};
     struct pw_error refused = {0};
 
     (void)err;
-    if (call->op == NULL) {
+    if (call->op == NULL || !ranks_known(call)) {
         made.flops = PW_DIM_UNKNOWN;
     } else if (call->op->cost != NULL) {
         if (call->op->cost(call, &made, &refused) != PW_OK)

@@ -1,6 +1,7 @@
 /* The walk: scopes, nodes in order, subgraphs on behalf of the operators that own them. */
 #include "graph/infer.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -117,6 +118,25 @@ static bool is_fixed(const struct pw_call *call, bool subgraph)
     return true;
 }
 
+/* Rooms compute extents from attributes and contents that a file may hold anything in. */
+static pw_status check_outputs(const struct pw_call *call, struct pw_error *err)
+{
+    int64_t size;
+
+    for (int i = 0; i < call->output_count; i++) {
+        const struct pw_info *info = &call->out[i];
+
+        if (info->rank > PW_MAX_RANK)
+            return pw_call_error(call, err, "output %d has rank %d, at most %d is supported", i, info->rank,
+                                 PW_MAX_RANK);
+        for (int d = 0; d < info->rank; d++) {
+            if (pw_dims_value(call->dims, info->dims[d], &size) && size < 0)
+                return pw_call_error(call, err, "dim %d of output %d becomes %" PRId64, d, i, size);
+        }
+    }
+    return PW_OK;
+}
+
 static pw_status run_op(struct pw_inference *inf, struct pw_call *call, bool subgraph, struct pw_error *err)
 {
     pw_status status = pw_op_check(call->op, call->node, err);
@@ -125,6 +145,8 @@ static pw_status run_op(struct pw_inference *inf, struct pw_call *call, bool sub
         status = pw_op_check_call(call, err);
     if (status == PW_OK)
         status = call->op->infer(call, err);
+    if (status == PW_OK)
+        status = check_outputs(call, err);
     if (status == PW_OK && !subgraph)
         status = pw_infer_fold(inf, call, err);
     return status;
@@ -151,8 +173,6 @@ static pw_status store_outputs(struct pw_inference *inf, struct pw_infer_scope *
 
         if (id == PW_NO_VALUE)
             continue;
-        if (out[i].rank > PW_MAX_RANK)
-            return pw_error_set(err, PW_ERR_INTERNAL, "output %zu was given rank %d", i, out[i].rank);
         if (out[i].kind == PW_VALUE_NONE && !out[i].optional)
             out[i].rank = -1;
         out[i].fixed = fixed;

@@ -112,7 +112,8 @@ static pw_status check_node(const struct pw_op *op, const struct pw_node *node, 
     for (size_t i = 0; i < node->input_count; i++) {
         const struct pw_formal *formal = pw_op_formal(op->inputs, i);
 
-        if (node->inputs[i] == PW_NO_VALUE && (formal->flags & PW_FORMAL_OPTIONAL) == 0)
+        if (node->inputs[i] == PW_NO_VALUE &&
+            ((formal->flags & PW_FORMAL_OPTIONAL) == 0 || (formal->flags & PW_FORMAL_VARIADIC) != 0))
             return pw_error_set(err, PW_ERR_MODEL, "required input %zu ('%s') is omitted", i, formal->name);
     }
     count_formals(op->outputs, &fewest, &most);

@@ -17,9 +17,11 @@ static CBLAS_TRANSPOSE transpose(bool yes)
     return yes ? CblasTrans : CblasNoTrans;
 }
 
-/* Row lengths of unused operands may be 0; cblas wants at least 1. */
-static int stride(int64_t ld)
+/* cblas wants row lengths of at least the columns, also where a single row makes them meaningless. */
+static int stride(int64_t rows, int64_t columns, int64_t ld)
 {
+    if (rows <= 1 && ld < columns)
+        ld = columns;
     return ld < 1 ? 1 : (int)ld;
 }
 
@@ -30,7 +32,8 @@ void pw_blas_dgemm(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k, 
         return;
     if (k > 0 && fits(m, n, k, lda, ldb, ldc)) {
         cblas_dgemm(CblasRowMajor, transpose(trans_a), transpose(trans_b), (int)m, (int)n, (int)k, alpha, a,
-                    stride(lda), b, stride(ldb), beta, c, stride(ldc));
+                    trans_a ? stride(k, m, lda) : stride(m, k, lda), b, trans_b ? stride(n, k, ldb) : stride(k, n, ldb),
+                    beta, c, stride(m, n, ldc));
         return;
     }
     for (int64_t i = 0; i < m; i++) {
@@ -51,7 +54,8 @@ void pw_blas_sgemm(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k, 
         return;
     if (k > 0 && fits(m, n, k, lda, ldb, ldc)) {
         cblas_sgemm(CblasRowMajor, transpose(trans_a), transpose(trans_b), (int)m, (int)n, (int)k, alpha, a,
-                    stride(lda), b, stride(ldb), beta, c, stride(ldc));
+                    trans_a ? stride(k, m, lda) : stride(m, k, lda), b, trans_b ? stride(n, k, ldb) : stride(k, n, ldb),
+                    beta, c, stride(m, n, ldc));
         return;
     }
     for (int64_t i = 0; i < m; i++) {
@@ -73,7 +77,7 @@ void pw_blas_sgemv(bool trans, int64_t m, int64_t n, float alpha, const float *a
     if (rows <= 0)
         return;
     if (cols > 0 && fits(m, n, 1, lda, 1, 1)) {
-        cblas_sgemv(CblasRowMajor, transpose(trans), (int)m, (int)n, alpha, a, stride(lda), x, 1, beta, y, 1);
+        cblas_sgemv(CblasRowMajor, transpose(trans), (int)m, (int)n, alpha, a, stride(m, n, lda), x, 1, beta, y, 1);
         return;
     }
     for (int64_t i = 0; i < rows; i++) {

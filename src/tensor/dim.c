@@ -226,7 +226,7 @@ bool pw_dims_eval(const struct pw_dims *dims, pw_dim dim, const struct pw_bindin
 
     if (poly == NULL) {
         *out = dim;
-        return dim != PW_DIM_UNKNOWN;
+        return dim >= 0;
     }
     for (uint32_t i = 0; i < poly->count; i++) {
         const struct pw_dim_monomial *monomial = &dims->monomials[poly->terms[i].monomial];

@@ -116,7 +116,7 @@ void pw_dims_print(const struct pw_dims *dims, pw_dim dim, struct pw_buf *out)
     struct printed_term *terms = NULL;
 
     if (poly == NULL) {
-        if (dim == PW_DIM_UNKNOWN)
+        if (dim < 0)
             pw_buf_putc(out, '?');
         else
             pw_buf_printf(out, "%" PRId64, dim);

@@ -52,7 +52,7 @@ struct pw_dim_range pw_dim_range(const struct pw_dims *dims, pw_dim dim)
     const struct pw_dim_poly *poly = pw_dim_poly_at(dims, dim);
     struct pw_dim_range out = {0, 0};
 
-    if (dim == PW_DIM_UNKNOWN)
+    if (dim < 0 && poly == NULL)
         return everything;
     if (poly == NULL)
         return (struct pw_dim_range){dim, dim};
@@ -357,8 +357,8 @@ static int monomial_compare(const struct pw_dims *dims, uint32_t a, uint32_t b)
 
 const struct pw_dim_poly *pw_dim_poly_at(const struct pw_dims *dims, pw_dim dim)
 {
-    if (dim >= 0 || dim == PW_DIM_UNKNOWN)
-        return NULL;
+    if (dim >= 0 || dim == PW_DIM_UNKNOWN || (uint64_t)(-1 - dim) >= dims->poly_count)
+        return NULL; /* a plain negative number that someone took for a dim is as good as unknown */
     return &dims->polys[-1 - dim];
 }
 
@@ -378,7 +378,7 @@ void pw_dim_sum_load(const struct pw_dims *dims, pw_dim dim, struct pw_dim_sum *
     const struct pw_dim_poly *poly = pw_dim_poly_at(dims, dim);
 
     sum->count = 0;
-    sum->failed = dim == PW_DIM_UNKNOWN;
+    sum->failed = dim < 0 && poly == NULL;
     if (poly != NULL) {
         memcpy(sum->terms, poly->terms, poly->count * sizeof *poly->terms);
         sum->count = poly->count;
