@@ -175,50 +175,18 @@ static pw_status infer_to(struct pw_call *call, pw_dtype dtype, struct pw_error 
     return PW_OK;
 }
 
-/* The references read these inputs as floats, or as bytes: any other type in the file is refused here. */
-static pw_status check_float(const struct pw_call *call, int input, struct pw_error *err)
-{
-    pw_dtype dtype = call->in[input]->dtype;
-    if (dtype == PW_DTYPE_UNDEFINED || pw_dtype_is_float(dtype))
-        return PW_OK;
-    return pw_call_error(call, err, "input %d is %s, expected a float type", input, pw_dtype_name(dtype));
-}
-
-static pw_status check_byte(const struct pw_call *call, int input, struct pw_error *err)
-{
-    pw_dtype dtype = call->in[input]->dtype;
-    if (dtype == PW_DTYPE_UNDEFINED || dtype == PW_DTYPE_INT8 || dtype == PW_DTYPE_UINT8)
-        return PW_OK;
-    return pw_call_error(call, err, "input %d is %s, expected int8 or uint8", input, pw_dtype_name(dtype));
-}
-
 static pw_status infer_conv(struct pw_call *call, struct pw_error *err)
 {
-    pw_status status = check_float(call, 0, err);
-    return status == PW_OK ? infer_to(call, call->in[0]->dtype, err) : status;
+    return infer_to(call, call->in[0]->dtype, err);
 }
 
 static pw_status infer_conv_integer(struct pw_call *call, struct pw_error *err)
 {
-    pw_status status = check_byte(call, 0, err);
-    if (status == PW_OK)
-        status = check_byte(call, 1, err);
-    return status == PW_OK ? infer_to(call, PW_DTYPE_INT32, err) : status;
+    return infer_to(call, PW_DTYPE_INT32, err);
 }
 
 static pw_status infer_qlinear_conv(struct pw_call *call, struct pw_error *err)
 {
-    static const int bytes[] = {0, 2, 3, 5, 7}, floats[] = {1, 4, 6};
-    for (size_t i = 0; i < sizeof bytes / sizeof *bytes; i++) {
-        pw_status status = check_byte(call, bytes[i], err);
-        if (status != PW_OK)
-            return status;
-    }
-    for (size_t i = 0; i < sizeof floats / sizeof *floats; i++) {
-        pw_status status = check_float(call, floats[i], err);
-        if (status != PW_OK)
-            return status;
-    }
     return infer_to(call, call->in[7]->dtype, err);
 }
 
