@@ -90,7 +90,7 @@ pw_status pw_norm_fused_read(const struct pw_call *call, struct pw_norm_fused *f
     if (status == PW_OK && skip) { /* the same shape, or without the batch */
         int64_t size = info_size(skip), all = f->rows * f->length;
 
-        if (size <= 0 ? size != all : all % size != 0 || size % f->length != 0)
+        if (size <= 0 || f->length <= 0 ? size != all : all % size != 0 || size % f->length != 0)
             return pw_call_error(call, err, "'skip' has %lld elements, which do not repeat to the input's %lld",
                                  (long long)size, (long long)all);
         f->skip_rows = f->length > 0 ? size / f->length : 1;
