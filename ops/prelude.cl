@@ -9,8 +9,9 @@
  *   PW_LOAD8(X, i)        elements i..i+7 as a vector of 8; also 2, 4, 16. No alignment is needed beyond the element's
  *   PW_STORE(X, i, v), PW_STORE8(X, i, v)   one rounding, to nearest even; NaN stays NaN
  *   PW_LOADN(X, N, i), PW_STOREN(X, N, i, v), PW_COMPUTEN(X, N)   the same with N a macro: 1, 2, 4, 8 or 16
- * float16 goes through vload_half and vstore_half_rte, so cl_khr_fp16 is not needed. A vector stored to bool
- * counts its lowest bit: masks of comparisons (-1) converted to uchar are fine.
+ * float16 is stored as ushort and goes through vload_half and vstore_half_rte of a private copy: cl_khr_fp16 is not
+ * needed, and no device's idea of a vector's alignment matters (PoCL 3.1 loads eight halves as if they were aligned to
+ * 16 bytes). A vector stored to bool counts its lowest bit: masks of comparisons (-1) converted to uchar are fine.
  * PW_MOVE(X) is an unsigned type of the element's size: copies serve every dtype of that size.
  */
 #ifdef cl_khr_fp64
@@ -34,7 +35,7 @@
 
 /* ---- by dtype ---- */
 #define pw_type_f32 float
-#define pw_type_f16 half
+#define pw_type_f16 ushort
 #define pw_type_bf16 ushort
 #define pw_type_f64 double
 #define pw_type_i8 char
@@ -118,11 +119,11 @@
 #define pw_load4_same(p, i) vload4(0, (p) + (i))
 #define pw_load8_same(p, i) vload8(0, (p) + (i))
 #define pw_load16_same(p, i) vload16(0, (p) + (i))
-#define pw_load1_half(p, i) vload_half(0, (p) + (i))
-#define pw_load2_half(p, i) vload_half2(0, (p) + (i))
-#define pw_load4_half(p, i) vload_half4(0, (p) + (i))
-#define pw_load8_half(p, i) vload_half8(0, (p) + (i))
-#define pw_load16_half(p, i) vload_half16(0, (p) + (i))
+#define pw_load1_half(p, i) pw_from_half_1((p)[i])
+#define pw_load2_half(p, i) pw_from_half_2(vload2(0, (p) + (i)))
+#define pw_load4_half(p, i) pw_from_half_4(vload4(0, (p) + (i)))
+#define pw_load8_half(p, i) pw_from_half_8(vload8(0, (p) + (i)))
+#define pw_load16_half(p, i) pw_from_half_16(vload16(0, (p) + (i)))
 #define pw_load1_bf16(p, i) as_float((uint)(p)[i] << 16)
 #define pw_load2_bf16(p, i) as_float2(convert_uint2(vload2(0, (p) + (i))) << 16)
 #define pw_load4_bf16(p, i) as_float4(convert_uint4(vload4(0, (p) + (i))) << 16)
@@ -134,11 +135,11 @@
 #define pw_store4_same(p, i, v) vstore4(v, 0, (p) + (i))
 #define pw_store8_same(p, i, v) vstore8(v, 0, (p) + (i))
 #define pw_store16_same(p, i, v) vstore16(v, 0, (p) + (i))
-#define pw_store1_half(p, i, v) vstore_half_rte(v, 0, (p) + (i))
-#define pw_store2_half(p, i, v) vstore_half2_rte(v, 0, (p) + (i))
-#define pw_store4_half(p, i, v) vstore_half4_rte(v, 0, (p) + (i))
-#define pw_store8_half(p, i, v) vstore_half8_rte(v, 0, (p) + (i))
-#define pw_store16_half(p, i, v) vstore_half16_rte(v, 0, (p) + (i))
+#define pw_store1_half(p, i, v) ((p)[i] = pw_to_half_1(v))
+#define pw_store2_half(p, i, v) vstore2(pw_to_half_2(v), 0, (p) + (i))
+#define pw_store4_half(p, i, v) vstore4(pw_to_half_4(v), 0, (p) + (i))
+#define pw_store8_half(p, i, v) vstore8(pw_to_half_8(v), 0, (p) + (i))
+#define pw_store16_half(p, i, v) vstore16(pw_to_half_16(v), 0, (p) + (i))
 #define pw_store1_bf16(p, i, v) ((p)[i] = pw_bf16_1(v))
 #define pw_store2_bf16(p, i, v) vstore2(pw_bf16_2(v), 0, (p) + (i))
 #define pw_store4_bf16(p, i, v) vstore4(pw_bf16_4(v), 0, (p) + (i))
@@ -205,6 +206,23 @@
  * exp: 2^n e^r with n rounded by adding 1.5*2^23, a polynomial of degree 6, and 2^n in two factors so that
  * neither end of the range needs a case. erf, tanh: odd rational approximations in x^2 on the range where the
  * result is not yet 1 in float. */
+#define PW_HALVES(N, S, F, H) \
+    static inline F pw_from_half_##N(H x) \
+    { \
+        return vload_half##S(0, (const __private half *)&x); \
+    } \
+    static inline H pw_to_half_##N(F x) \
+    { \
+        H made; \
+        vstore_half##S##_rte(x, 0, (__private half *)&made); \
+        return made; \
+    }
+PW_HALVES(1, , float, ushort)
+PW_HALVES(2, 2, float2, ushort2)
+PW_HALVES(4, 4, float4, ushort4)
+PW_HALVES(8, 8, float8, ushort8)
+PW_HALVES(16, 16, float16, ushort16)
+
 #define PW_FUNCTIONS(N, F, I, U, H) \
     static inline H pw_bf16_##N(F x) \
     { \
