@@ -321,6 +321,15 @@ static pw_status infer_subgraph(struct pw_call *call, const struct pw_graph *gra
             status = infer_scope(inf, scope, err);
         inf->depth--;
     }
+    /* A branch that the data may never take: what goes wrong in it (a model for another rate) is no reason to
+     * refuse the rest. */
+    if (status == PW_ERR_MODEL && results != NULL && call->node != NULL && strcmp(call->node->op_type, "If") == 0 &&
+        (call->input_count < 1 || call->in[0] == NULL || call->in[0]->constant == NULL)) {
+        pw_error_clear(err);
+        for (size_t i = 0; i < graph->output_count; i++)
+            results[i] = (struct pw_info){.rank = -1};
+        return PW_OK;
+    }
     for (size_t i = 0; results != NULL && status == PW_OK && i < graph->output_count; i++)
         results[i] = scope->infos[graph->outputs[i]];
     return status;

@@ -291,6 +291,24 @@ static void test_captures(void **state)
     unload(&l);
 }
 
+/* A branch for other inputs than the bound ones: it may never run, so its conflict is not the graph's. */
+static void test_branch_that_does_not_fit(void **state)
+{
+    static const char *const bodies[] = {
+        "t = Add (x, four)\noutput t float32\n",
+        "e = Add (x, eight)\noutput e float32\n",
+    };
+    const struct pw_binding binding = {"n", 4};
+    struct loaded l = load("input x float32[n]\ninput c bool[]\nconst four float32[4] 1\nconst eight float32[8] 1\n"
+                           "y = If then_branch={0} else_branch={1} (c)\noutput y float32\n",
+                           bodies, &binding, 1);
+
+    (void)state;
+    assert_string_equal(l.err.message, "");
+    assert_int_equal(l.status, PW_OK);
+    unload(&l);
+}
+
 /* The branch that an unknown operator holds is inferred from what it captures and declares. */
 static void test_unasked_body(void **state)
 {
@@ -355,12 +373,19 @@ static void test_no_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_symbolic_reshape), cmocka_unit_test(test_bound_reshape),
-        cmocka_unit_test(test_expressions),      cmocka_unit_test(test_folding),
-        cmocka_unit_test(test_fixed_weights),    cmocka_unit_test(test_open_dims),
-        cmocka_unit_test(test_bad_bindings),     cmocka_unit_test(test_stale_declaration),
-        cmocka_unit_test(test_unknown_operator), cmocka_unit_test(test_captures),
-        cmocka_unit_test(test_unasked_body),     cmocka_unit_test(test_call),
+        cmocka_unit_test(test_symbolic_reshape),
+        cmocka_unit_test(test_bound_reshape),
+        cmocka_unit_test(test_expressions),
+        cmocka_unit_test(test_folding),
+        cmocka_unit_test(test_fixed_weights),
+        cmocka_unit_test(test_open_dims),
+        cmocka_unit_test(test_bad_bindings),
+        cmocka_unit_test(test_stale_declaration),
+        cmocka_unit_test(test_unknown_operator),
+        cmocka_unit_test(test_captures),
+        cmocka_unit_test(test_unasked_body),
+        cmocka_unit_test(test_branch_that_does_not_fit),
+        cmocka_unit_test(test_call),
         cmocka_unit_test(test_no_memory),
     };
 
