@@ -166,6 +166,7 @@ int pw_reference_main(int argc, char **argv)
         pw_blas_threads((int)count);
     }
     /* Outputs come and go with every sample: their pages stay ours, or each sample would fault them in anew. */
+    pw_tensor_leave_unset(true);
     mallopt(M_MMAP_THRESHOLD, 1 << 30);
     mallopt(M_TRIM_THRESHOLD, 1 << 30);
     mallopt(M_TOP_PAD, 64 << 20);

@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -49,6 +50,13 @@ static bool exceeds_memory(int64_t bytes)
     return pages > 0 && page_bytes > 0 && bytes / page_bytes >= pages;
 }
 
+static _Atomic bool leave_unset;
+
+void pw_tensor_leave_unset(bool unset)
+{
+    atomic_store(&leave_unset, unset);
+}
+
 pw_status pw_tensor_init(struct pw_tensor *t, pw_dtype dtype, int rank, const int64_t *dims, struct pw_error *err)
 {
     struct pw_tensor made = {.dtype = dtype, .nominal = dtype, .rank = rank, .owned = true};
@@ -66,7 +74,8 @@ pw_status pw_tensor_init(struct pw_tensor *t, pw_dtype dtype, int rank, const in
         made.data = pw_alloc_aligned((size_t)bytes);
         if (made.data == NULL)
             return pw_error_memory(err, (size_t)bytes);
-        memset(made.data, 0, (size_t)bytes);
+        if (dtype == PW_DTYPE_STRING || !atomic_load_explicit(&leave_unset, memory_order_relaxed))
+            memset(made.data, 0, (size_t)bytes);
     }
     *t = made;
     return PW_OK;

@@ -39,6 +39,9 @@ struct pw_tensor {
 
 /* Allocates zeroed memory; nominal = dtype. Refuses rank, negative dims, products over 2^48 bytes. */
 pw_status pw_tensor_init(struct pw_tensor *t, pw_dtype dtype, int rank, const int64_t *dims, struct pw_error *err);
+/* From now on pw_tensor_init does not write what it allocates (but for strings). Only for a process that times the
+ * references and throws their results away: zeroing an output costs as much as a simple operator. */
+void pw_tensor_leave_unset(bool unset);
 /* Borrows data. */
 void pw_tensor_borrow(struct pw_tensor *t, pw_dtype dtype, int rank, const int64_t *dims, const void *data);
 pw_status pw_tensor_copy(struct pw_tensor *dst, const struct pw_tensor *src, struct pw_error *err);
