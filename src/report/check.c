@@ -269,7 +269,7 @@ void pw_report_csv_field(struct pw_buf *out, const char *text, bool last)
     pw_text_display(&safe, text, strlen(text), 0, false);
     p = pw_buf_text(&safe);
     pw_buf_putc(out, '"');
-    if (*p && strchr("=+@", *p))
+    if (*p && strchr("=+-@", *p))
         pw_buf_putc(out, '\'');
     for (; *p; p++) {
         if (*p == '"')
