@@ -20,8 +20,8 @@ typedef enum {
     PW_FLOAT8_E4M3FNUZ,
     PW_FLOAT8_E5M2,
     PW_FLOAT8_E5M2FNUZ,
-    PW_FLOAT8_E8M0,   /* an exponent without sign or mantissa; scale 2^(bits-127) */
-    PW_FLOAT4_E2M1,   /* in the low four bits */
+    PW_FLOAT8_E8M0, /* an exponent without sign or mantissa; scale 2^(bits-127) */
+    PW_FLOAT4_E2M1, /* in the low four bits */
     PW_FLOAT8_COUNT
 } pw_float8_kind;
 

@@ -11,7 +11,7 @@
 struct pw_map {
     struct pw_map_slot *slots; /* owned, power of two */
     size_t slot_count;
-    size_t count;              /* keys held */
+    size_t count; /* keys held */
 };
 
 /* Inserts or replaces. */

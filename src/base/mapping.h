@@ -18,7 +18,7 @@
 struct pw_mapping {
     const uint8_t *data; /* size bytes, read-only; NULL for an empty file */
     size_t size;
-    int slot;            /* registry slot + 1; 0 = not open */
+    int slot; /* registry slot + 1; 0 = not open */
 };
 
 /* Regular files only (a FIFO or device is refused, never waited for). */

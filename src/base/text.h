@@ -30,7 +30,7 @@ void pw_buf_puts(struct pw_buf *buf, const char *s);
 void pw_buf_putc(struct pw_buf *buf, char c);
 void pw_buf_printf(struct pw_buf *buf, const char *format, ...) PW_PRINTF(2, 3);
 void pw_buf_vprintf(struct pw_buf *buf, const char *format, va_list args);
-void pw_buf_clear(struct pw_buf *buf);       /* frees */
+void pw_buf_clear(struct pw_buf *buf);             /* frees */
 const char *pw_buf_text(const struct pw_buf *buf); /* never NULL */
 
 /* Appends `text` made safe: each control byte, invalid UTF-8 byte, and each of the

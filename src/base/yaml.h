@@ -17,13 +17,13 @@ typedef enum { PW_YAML_SCALAR, PW_YAML_LIST, PW_YAML_MAP } pw_yaml_kind;
 
 struct pw_yaml {
     pw_yaml_kind kind;
-    size_t line;              /* 1-based; of a list or map in a map: its key's */
-    size_t column;            /* 1-based */
-    const char *file;         /* for messages */
-    const char *key;          /* the key in the parent map, or NULL */
-    const char *text;         /* scalar */
-    bool quoted;              /* scalar was quoted: never a number, bool or null */
-    struct pw_yaml *items;    /* list elements or map values (with .key set) */
+    size_t line;           /* 1-based; of a list or map in a map: its key's */
+    size_t column;         /* 1-based */
+    const char *file;      /* for messages */
+    const char *key;       /* the key in the parent map, or NULL */
+    const char *text;      /* scalar */
+    bool quoted;           /* scalar was quoted: never a number, bool or null */
+    struct pw_yaml *items; /* list elements or map values (with .key set) */
     size_t count;
 };
 

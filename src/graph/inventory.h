@@ -83,10 +83,10 @@ struct pw_inventory {
     const char *assumptions;         /* "batch=1, sequence=16 assumed for totals" or "" */
     struct pw_assumption *assumed;   /* the same as data; inputs' symbols first */
     size_t assumed_count;
-    size_t input_symbol_count;       /* of those, how many an input uses: the ones that can be bound */
-    size_t node_number_count; /* of all graphs, Constant nodes included */
-    int *node_signature;      /* by pw_inference_node_number; -1 for a Constant node */
-    int *node_pattern;        /* the same: innermost pattern the node is a member of, or -1 */
+    size_t input_symbol_count; /* of those, how many an input uses: the ones that can be bound */
+    size_t node_number_count;  /* of all graphs, Constant nodes included */
+    int *node_signature;       /* by pw_inference_node_number; -1 for a Constant node */
+    int *node_pattern;         /* the same: innermost pattern the node is a member of, or -1 */
 };
 
 pw_status pw_inventory_create(const struct pw_model *model, const struct pw_inference *inference,

@@ -22,18 +22,18 @@ struct pw_impl {
     const struct pw_kernel *kernel; /* KERNEL, GENERATED */
     const char *name;               /* kernel, library or "reference" */
     bool supported;
-    const char *why;                /* reason when not supported; why host; in the arena */
+    const char *why; /* reason when not supported; why host; in the arena */
     int64_t priority;
 };
 
 struct pw_impl_list {
     struct pw_impl *items; /* in the arena */
     size_t count;
-    int selected;          /* index, -1 = missing */
-    pw_coverage coverage;  /* of the selected */
+    int selected;         /* index, -1 = missing */
+    pw_coverage coverage; /* of the selected */
     bool library_exists;
-    bool kernel_required;  /* floating-point work with no supported library or kernel */
-    const char *reason;    /* one sentence for the coverage */
+    bool kernel_required; /* floating-point work with no supported library or kernel */
+    const char *reason;   /* one sentence for the coverage */
 };
 
 #endif

@@ -50,9 +50,9 @@ struct pw_attr_def {
     const char *name;
     pw_attr_type type;
     bool required;
-    int64_t i;        /* defaults, by type */
+    int64_t i; /* defaults, by type */
     float f;
-    const char *s;    /* default string; NULL = none */
+    const char *s; /* default string; NULL = none */
 };
 
 enum {
@@ -79,36 +79,36 @@ struct pw_formal {
 
 /* What is known of a value before anything runs. */
 struct pw_info {
-    pw_value_kind kind;          /* TENSOR; SEQUENCE (dtype/rank/dims are the items'); NONE: unknown or absent */
-    bool optional;               /* may be absent at run time */
-    pw_dtype dtype;              /* UNDEFINED: unknown */
-    int rank;                    /* -1: unknown */
+    pw_value_kind kind; /* TENSOR; SEQUENCE (dtype/rank/dims are the items'); NONE: unknown or absent */
+    bool optional;      /* may be absent at run time */
+    pw_dtype dtype;     /* UNDEFINED: unknown */
+    int rank;           /* -1: unknown */
     pw_dim dims[PW_MAX_RANK];
     const struct pw_tensor *constant; /* whole content when known at load (weights too), else NULL */
-    const pw_dim *content;       /* integer/bool content, symbolic, row-major; NULL when unknown.
-                                    Filled from `constant` by the driver for small integer tensors */
+    const pw_dim *content;            /* integer/bool content, symbolic, row-major; NULL when unknown.
+                                         Filled from `constant` by the driver for small integer tensors */
     size_t content_count;
-    bool fixed;                  /* made from initializers and Constant nodes alone, whatever its size: the same in
-                                    every run, so it can be packed once. Set by the driver */
+    bool fixed; /* made from initializers and Constant nodes alone, whatever its size: the same in
+                   every run, so it can be packed once. Set by the driver */
 };
 #define PW_CONTENT_MAX 1024 /* elements of content that are tracked */
 
 struct pw_call {
     const struct pw_op *op;
-    const struct pw_node *node;     /* attributes, names, subgraphs */
+    const struct pw_node *node; /* attributes, names, subgraphs */
     int input_count;
     const struct pw_info *const *in; /* NULL = omitted */
     int output_count;
-    struct pw_info *out;            /* infer fills; elsewhere filled. Omitted outputs have wanted[i] false */
+    struct pw_info *out; /* infer fills; elsewhere filled. Omitted outputs have wanted[i] false */
     const bool *wanted;
     struct pw_dims *dims;
-    struct pw_arena *arena;         /* lives as long as the infos: contents go here */
-    uint64_t seed;                  /* of this evaluation's draws, the same for reference and kernel */
+    struct pw_arena *arena; /* lives as long as the infos: contents go here */
+    uint64_t seed;          /* of this evaluation's draws, the same for reference and kernel */
     /* Infers a subgraph (If, Loop, Scan): `args` bind to its formal inputs, results are written
      * to `results` (subgraph output_count). NULL when not available. */
     pw_status (*infer_graph)(struct pw_call *call, const struct pw_graph *graph, const struct pw_info *args,
                              size_t arg_count, struct pw_info *results, struct pw_error *err);
-    void *user;                     /* the driver's */
+    void *user; /* the driver's */
 };
 
 /* Attribute of the call with the definition's default; 0, "" or NULL for a name that this version
@@ -141,7 +141,7 @@ pw_status pw_call_error(const struct pw_call *call, struct pw_error *err, const 
 
 /* Output helpers. */
 void pw_call_output(struct pw_call *call, int i, pw_dtype dtype, int rank, const pw_dim *dims);
-void pw_call_output_like(struct pw_call *call, int i, int input); /* dtype and shape of an input */
+void pw_call_output_like(struct pw_call *call, int i, int input);         /* dtype and shape of an input */
 void pw_call_output_unknown(struct pw_call *call, int i, pw_dtype dtype); /* rank unknown */
 
 /* Normalises an axis in [-rank, rank); an error names it. */
@@ -153,33 +153,29 @@ pw_status pw_call_broadcast(const struct pw_call *call, const int *inputs, int c
                             struct pw_error *err);
 
 /* Ready-made infer callbacks. */
-pw_status pw_infer_same(struct pw_call *call, struct pw_error *err);       /* out 0 = shape, dtype of in 0 */
-pw_status pw_infer_broadcast(struct pw_call *call, struct pw_error *err);  /* dtype of in 0 */
-pw_status pw_infer_compare(struct pw_call *call, struct pw_error *err);    /* broadcast, bool */
+pw_status pw_infer_same(struct pw_call *call, struct pw_error *err);      /* out 0 = shape, dtype of in 0 */
+pw_status pw_infer_broadcast(struct pw_call *call, struct pw_error *err); /* dtype of in 0 */
+pw_status pw_infer_compare(struct pw_call *call, struct pw_error *err);   /* broadcast, bool */
 
 /* ---- cost ---- */
 
 struct pw_cost {
-    pw_dim flops;  /* what the algorithm requires: a multiply-add is 2, exp/tanh/sqrt/div… 1 each */
-    pw_dim bytes;  /* inputs read once + outputs written once; the driver fills it before `cost` is called */
+    pw_dim flops; /* what the algorithm requires: a multiply-add is 2, exp/tanh/sqrt/div… 1 each */
+    pw_dim bytes; /* inputs read once + outputs written once; the driver fills it before `cost` is called */
 };
 
 /* ---- accuracy and sensitivity ---- */
 
-typedef enum {
-    PW_SENSITIVITY_LOW,
-    PW_SENSITIVITY_MEDIUM,
-    PW_SENSITIVITY_HIGH
-} pw_sensitivity;
+typedef enum { PW_SENSITIVITY_LOW, PW_SENSITIVITY_MEDIUM, PW_SENSITIVITY_HIGH } pw_sensitivity;
 
 struct pw_accuracy {
-    bool exact;             /* copies, integers, comparisons: bitwise */
-    double ulp;             /* sum of the used functions' OpenCL ULP bounds plus roundings, per element */
-    int64_t length;         /* accumulated terms behind one output element; 1 = none */
-    double amplification;   /* condition factor known from the formula (softmax: range of logits…); 1 = none */
+    bool exact;           /* copies, integers, comparisons: bitwise */
+    double ulp;           /* sum of the used functions' OpenCL ULP bounds plus roundings, per element */
+    int64_t length;       /* accumulated terms behind one output element; 1 = none */
+    double amplification; /* condition factor known from the formula (softmax: range of logits…); 1 = none */
     pw_sensitivity sensitivity;
-    const char *reason;     /* for sensitivity: "exponential of large arguments", static text */
-    const char *why;        /* for the tolerance, static text */
+    const char *reason; /* for sensitivity: "exponential of large arguments", static text */
+    const char *why;    /* for the tolerance, static text */
 };
 
 /* ---- evaluation (references) ---- */
@@ -187,12 +183,12 @@ struct pw_accuracy {
 typedef enum { PW_EVAL_GOLDEN, PW_EVAL_FAST } pw_eval_mode;
 
 struct pw_eval {
-    const struct pw_call *call;      /* concrete infos of inputs (constants set for PARAM) */
+    const struct pw_call *call; /* concrete infos of inputs (constants set for PARAM) */
     pw_eval_mode mode;
     int input_count;
     const struct pw_value *const *in; /* NULL = omitted. Floats are carried: float64 (golden), float32 (fast) */
     int output_count;
-    struct pw_value *out;            /* to fill through pw_eval_output */
+    struct pw_value *out; /* to fill through pw_eval_output */
     /* Runs a subgraph with captures; outputs are owned by the caller afterwards. */
     pw_status (*run_graph)(struct pw_eval *ev, const struct pw_graph *graph, const struct pw_value *args,
                            size_t arg_count, struct pw_value *results, struct pw_error *err);
@@ -214,13 +210,13 @@ pw_status pw_eval_ints(struct pw_eval *ev, int input, const int64_t **values, si
 
 /* ---- inputs of generated cases ---- */
 
-struct pw_fill {          /* how to draw input i; the room changes the defaults it cares about */
-    double low, high;     /* domain of sensible values, -inf/inf = any */
+struct pw_fill {               /* how to draw input i; the room changes the defaults it cares about */
+    double low, high;          /* domain of sensible values, -inf/inf = any */
     int64_t int_low, int_high; /* integers, both included */
-    bool distinct;        /* without repetition along the last axis (TopK, permutations) */
-    bool positive_definite; /* reserved */
+    bool distinct;             /* without repetition along the last axis (TopK, permutations) */
+    bool positive_definite;    /* reserved */
     bool ascending;
-    bool keep;            /* use the graph's constant content (PARAM inputs: always kept) */
+    bool keep; /* use the graph's constant content (PARAM inputs: always kept) */
 };
 
 /* ---- binding to kernels ---- */
@@ -239,34 +235,35 @@ pw_status pw_bind_word(struct pw_bindings *b, const char *name, const char *word
 /* ---- the operator ---- */
 
 struct pw_op {
-    const char *domain;   /* "" = ai.onnx */
+    const char *domain; /* "" = ai.onnx */
     const char *name;
-    int since;            /* first opset of this definition; 1 for com.microsoft */
+    int since; /* first opset of this definition; 1 for com.microsoft */
     pw_category category;
     const struct pw_attr_def *attrs; /* ended by name NULL; may be NULL */
     const struct pw_formal *inputs;  /* ended by name NULL */
     const struct pw_formal *outputs;
-    int min_outputs;      /* 0 = all non-optional */
-    const char *host_only; /* why no target can run it ("data-dependent output size"), or NULL */
+    int min_outputs;        /* 0 = all non-optional */
+    const char *host_only;  /* why no target can run it ("data-dependent output size"), or NULL */
     const char *deprecated; /* "use Resize", or NULL */
 
-    pw_status (*infer)(struct pw_call *call, struct pw_error *err);   /* required */
+    pw_status (*infer)(struct pw_call *call, struct pw_error *err);                            /* required */
     pw_status (*cost)(const struct pw_call *call, struct pw_cost *cost, struct pw_error *err); /* NULL: one flop an
                                                                           output element for floats, else 0 */
     void (*accuracy)(const struct pw_call *call, struct pw_accuracy *accuracy); /* NULL: exact for non-floats, ulp 1 */
-    pw_status (*golden)(struct pw_eval *ev, struct pw_error *err);    /* required unless control flow is special */
-    pw_status (*fast)(struct pw_eval *ev, struct pw_error *err);      /* NULL: golden serves, and timing says so */
-    bool fast_is_blas;                                                /* fast times OpenBLAS: named so */
+    pw_status (*golden)(struct pw_eval *ev, struct pw_error *err); /* required unless control flow is special */
+    pw_status (*fast)(struct pw_eval *ev, struct pw_error *err);   /* NULL: golden serves, and timing says so */
+    bool fast_is_blas;                                             /* fast times OpenBLAS: named so */
     bool (*fast_uses_blas)(const struct pw_call *call); /* where it depends on the call; NULL: fast_is_blas says */
     void (*fill)(const struct pw_call *call, int input, struct pw_fill *fill); /* NULL: defaults */
-    pw_status (*bind)(const struct pw_call *call, struct pw_bindings *b, struct pw_error *err); /* NULL: no more names */
-    bool random;          /* outputs are draws: judged by property */
+    pw_status (*bind)(const struct pw_call *call, struct pw_bindings *b,
+                      struct pw_error *err);   /* NULL: no more names */
+    bool random;                               /* outputs are draws: judged by property */
     bool (*draws)(const struct pw_call *call); /* random: does this call draw (Dropout: in training)? NULL: always */
     /* Random: could the outputs be what the call draws from the inputs (carried or nominal)? The error names the
      * property that does not hold: range, moments, mask… NULL: shape and dtype only. */
     pw_status (*property)(const struct pw_call *call, const struct pw_value *const *in, const struct pw_value *out,
                           struct pw_error *err);
-    const void *data;     /* the room's own: tables shared by callbacks */
+    const void *data; /* the room's own: tables shared by callbacks */
 };
 
 /* ---- registry ---- */

@@ -2,9 +2,8 @@
  * One backend-test folder: loads the model, runs every data set on the reference or a target and
  * compares as the ONNX backend suite does (|x-want| <= atol + rtol*|want|, NaN equals NaN). In graphs of
  * several operators an element near zero is judged by the output's scale (conformance.c says how and why).
- * Outputs that descend from draws are judged by property: shape, dtype, the random nodes' own properties (run/property.h),
- * and as samples against the set's draws.
- * Thread-safe: several folders may run at once on one device.
+ * Outputs that descend from draws are judged by property: shape, dtype, the random nodes' own properties
+ * (run/property.h), and as samples against the set's draws. Thread-safe: several folders may run at once on one device.
  */
 #ifndef PW_RUN_CONFORMANCE_H
 #define PW_RUN_CONFORMANCE_H
