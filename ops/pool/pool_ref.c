@@ -20,24 +20,48 @@ struct pool_job {
     struct pw_tensor *y, *indices;
 };
 
-static void advance(int64_t *at, const int64_t *extents, int axes)
+/* The taps [*first, *end) whose position start + tap * dilation lies in [0, extent): windows from hostile files may
+ * be far larger than what they lie on, so nothing walks over taps outside. */
+static void tap_range(int64_t start, int64_t dilation, int64_t taps, int64_t extent, int64_t *first, int64_t *end)
+{
+    *first = start >= 0 ? 0 : (-start + dilation - 1) / dilation;
+    *end = extent <= start ? 0 : (extent - start + dilation - 1) / dilation;
+    *first = *first < taps ? *first : taps;
+    *end = *end > taps ? taps : *end < *first ? *first : *end;
+}
+
+/* The taps of each axis below `axes` that lie inside for the output at `where`; false when an axis has none. */
+static bool inside_taps(const struct pw_window_numbers *n, int axes, const int64_t *where, int64_t *first, int64_t *end)
+{
+    bool some = true;
+    for (int a = 0; a < axes; a++) {
+        tap_range(where[a] * n->stride[a] - n->pad_begin[a], n->dilation[a], n->kernel[a], n->in[a], &first[a],
+                  &end[a]);
+        some = some && end[a] > first[a];
+    }
+    return some;
+}
+
+/* Counts up coordinates from first to end, last axis fastest; false after the last ones. */
+static bool advance(int64_t *at, const int64_t *first, const int64_t *end, int axes)
 {
     for (int a = axes - 1; a >= 0; a--) {
-        if (++at[a] < extents[a])
-            return;
-        at[a] = 0;
+        if (++at[a] < end[a])
+            return true;
+        at[a] = first ? first[a] : 0;
     }
+    return false;
 }
 
 /* Taps of one axis that lie inside the input, and those inside input and padding, for output position o. */
 static void count_axis(const struct pw_window_numbers *n, int a, int64_t o, int64_t *inside, int64_t *padded)
 {
-    *inside = *padded = 0;
-    for (int64_t k = 0; k < n->kernel[a]; k++) {
-        int64_t at = o * n->stride[a] + k * n->dilation[a] - n->pad_begin[a];
-        *inside += at >= 0 && at < n->in[a];
-        *padded += at < n->in[a] + n->pad_end[a];
-    }
+    int64_t start = o * n->stride[a] - n->pad_begin[a], first = 0, end = 0;
+    tap_range(start, n->dilation[a], n->kernel[a], n->in[a], &first, &end);
+    *inside = end - first;
+    tap_range(start + n->pad_begin[a], n->dilation[a], n->kernel[a], n->in[a] + n->pad_begin[a] + n->pad_end[a], &first,
+              &end);
+    *padded = end - first;
 }
 
 /* What the average at `where` divides by, over the first `axes` axes. */
@@ -76,34 +100,38 @@ static long double finish(const struct pool_job *job, long double sum, const int
     return sum;
 }
 
+/* Takes one element into the accumulator of an output. */
+static void take(const struct pool_job *job, long double value, int64_t index, long double *acc, int64_t *best)
+{
+    if (job->mode == PW_POOL_AVERAGE) {
+        *acc += value;
+    } else if (job->mode == PW_POOL_LP) {
+        *acc += job->p == 2 ? value * value : job->p == 1 ? fabsl(value) : powl(fabsl(value), (long double)job->p);
+    } else if (*best < 0 || value > *acc || (isnan(value) && !isnan(*acc))) {
+        *acc = value;
+        *best = index;
+    }
+}
+
 static void pool_element(const struct pool_job *job, int64_t plane, const int64_t *where, int64_t to)
 {
     const struct pw_window_numbers *n = &job->n;
-    int64_t tap[PW_WINDOW_AXES] = {0}, at[PW_WINDOW_AXES] = {0}, best = -1;
+    int64_t tap[PW_WINDOW_AXES], first[PW_WINDOW_AXES], end[PW_WINDOW_AXES], at[PW_WINDOW_AXES] = {0}, best = -1;
     bool integer = !pw_dtype_is_float(job->x->dtype);
+    bool more = inside_taps(n, n->axes, where, first, end);
     long double acc = job->mode != PW_POOL_MAX          ? 0
                       : job->x->dtype == PW_DTYPE_INT8  ? INT8_MIN
                       : job->x->dtype == PW_DTYPE_UINT8 ? 0
                                                         : -INFINITY;
-    for (int64_t t = 0; t < n->taps; t++, advance(tap, n->kernel, n->axes)) {
+    memcpy(tap, first, sizeof tap);
+    while (more) {
         int64_t offset = 0;
-        bool within = true;
         for (int a = 0; a < n->axes; a++) {
             at[a] = where[a] * n->stride[a] + tap[a] * n->dilation[a] - n->pad_begin[a];
-            within = within && at[a] >= 0 && at[a] < n->in[a];
             offset = offset * n->in[a] + at[a];
         }
-        if (!within)
-            continue;
-        long double value = pw_tensor_get(job->x, plane * n->in_size + offset);
-        if (job->mode == PW_POOL_AVERAGE) {
-            acc += value;
-        } else if (job->mode == PW_POOL_LP) {
-            acc += job->p == 2 ? value * value : job->p == 1 ? fabsl(value) : powl(fabsl(value), (long double)job->p);
-        } else if (best < 0 || value > acc || (isnan(value) && !isnan(acc))) {
-            acc = value;
-            best = index_of(job, plane, at);
-        }
+        take(job, pw_tensor_get(job->x, plane * n->in_size + offset), index_of(job, plane, at), &acc, &best);
+        more = advance(tap, first, end, n->axes);
     }
     if (integer)
         pw_tensor_set_int(job->y, to, (int64_t)acc);
@@ -120,7 +148,7 @@ static void elements_body(void *user, int64_t begin, int64_t end)
         int64_t where[PW_WINDOW_AXES] = {0};
         for (int64_t p = 0; p < job->n.out_size; p++) {
             pool_element(job, plane, where, plane * job->n.out_size + p);
-            advance(where, job->n.out, job->n.axes);
+            advance(where, NULL, job->n.out, job->n.axes);
         }
     }
 }
@@ -185,29 +213,42 @@ static void elements_body(void *user, int64_t begin, int64_t end)
 ROW_LOOPS(f32, float, fabsf, powf, sqrtf)
 ROW_LOOPS(f64, double, fabs, pow, sqrt)
 
-/* One tap over the row of outputs at `where`. */
-static void reduce_row(const struct pool_job *job, int64_t plane, const int64_t *where, const int64_t *tap, int64_t to)
+/* One tap over a row of outputs; `offset` leads to the row of the input that the outer taps choose. */
+static void reduce_row(const struct pool_job *job, int64_t offset, int64_t tap, int64_t to)
 {
     const struct pw_window_numbers *n = &job->n;
     int last = n->axes - 1;
-    int64_t offset = 0;
-    for (int a = 0; a < last; a++) {
-        int64_t at = where[a] * n->stride[a] + tap[a] * n->dilation[a] - n->pad_begin[a];
-        if (at < 0 || at >= n->in[a])
-            return;
-        offset = (offset + at) * n->in[a + 1];
-    }
-    int64_t shift = tap[last] * n->dilation[last] - n->pad_begin[last], stride = n->stride[last];
-    int64_t lo = shift >= 0 ? 0 : (-shift + stride - 1) / stride;
-    int64_t hi = n->in[last] <= shift ? 0 : (n->in[last] - shift + stride - 1) / stride;
-    hi = hi > n->out[last] ? n->out[last] : hi;
+    int64_t shift = tap * n->dilation[last] - n->pad_begin[last], stride = n->stride[last], lo, hi;
+    tap_range(shift, stride, n->out[last], n->in[last], &lo, &hi);
     if (hi <= lo)
         return;
-    offset += plane * n->in_size + lo * stride + shift;
+    offset += lo * stride + shift;
     if (job->x->dtype == PW_DTYPE_FLOAT32)
         reduce_f32(job, (float *)job->y->data + to + lo, (const float *)job->x->data + offset, hi - lo, stride);
     else
         reduce_f64(job, (double *)job->y->data + to + lo, (const double *)job->x->data + offset, hi - lo, stride);
+}
+
+/* All taps of the row of outputs at `where` (its last coordinate is not used). */
+static void reduce_rows(const struct pool_job *job, int64_t plane, const int64_t *where, int64_t to)
+{
+    const struct pw_window_numbers *n = &job->n;
+    int last = n->axes - 1;
+    int64_t tap[PW_WINDOW_AXES], first[PW_WINDOW_AXES], end[PW_WINDOW_AXES], from, until, unused;
+    bool more = inside_taps(n, last, where, first, end);
+    /* Taps of the last axis that some output of the row has inside: from the last output's first one on. */
+    tap_range((n->out[last] - 1) * n->stride[last] - n->pad_begin[last], n->dilation[last], n->kernel[last],
+              n->in[last], &from, &until);
+    tap_range(-n->pad_begin[last], n->dilation[last], n->kernel[last], n->in[last], &unused, &until);
+    memcpy(tap, first, sizeof tap);
+    while (more) {
+        int64_t offset = plane;
+        for (int a = 0; a < last; a++)
+            offset = offset * n->in[a] + where[a] * n->stride[a] + tap[a] * n->dilation[a] - n->pad_begin[a];
+        for (int64_t t = from; t < until; t++)
+            reduce_row(job, offset * n->in[last], t, to);
+        more = advance(tap, first, end, last);
+    }
 }
 
 static void rows_body(void *user, int64_t begin, int64_t end)
@@ -219,18 +260,17 @@ static void rows_body(void *user, int64_t begin, int64_t end)
     for (int64_t plane = begin; plane < end; plane++) {
         int64_t where[PW_WINDOW_AXES] = {0};
         for (int64_t row = 0; row < n->out_size / n->out[last]; row++) {
-            int64_t tap[PW_WINDOW_AXES] = {0}, to = plane * n->out_size + row * n->out[last];
+            int64_t to = plane * n->out_size + row * n->out[last];
             if (single)
                 start_f32(job, (float *)job->y->data + to);
             else
                 start_f64(job, (double *)job->y->data + to);
-            for (int64_t t = 0; t < n->taps; t++, advance(tap, n->kernel, n->axes))
-                reduce_row(job, plane, where, tap, to);
+            reduce_rows(job, plane, where, to);
             if (single)
                 finish_f32(job, (float *)job->y->data + to, where);
             else
                 finish_f64(job, (double *)job->y->data + to, where);
-            advance(where, n->out, last);
+            advance(where, NULL, n->out, last);
         }
     }
 }

@@ -173,7 +173,7 @@ static double sample(const struct roi_job *job, int64_t base, double y, double x
     return result;
 }
 
-#define MAX_SAMPLES 65536 /* along an axis of one bin: regions come from hostile files */
+#define MAX_SAMPLES 1024 /* along an axis of one bin: regions come from hostile files */
 
 static int64_t sample_count(const struct roi_job *job, double size, int64_t bins)
 {

@@ -76,8 +76,8 @@ roi_align(__global const PW_TYPE(X) *X, __global const PW_TYPE(X) *rois, __globa
             box_height = box_height > 1 ? box_height : 1;
         }
         const REAL bin_height = box_height / rows, bin_width = box_width / columns;
-        const int down = ratio > 0 ? ratio : (int)clamp(ceil(bin_height), (REAL)0, (REAL)65536);
-        const int across = ratio > 0 ? ratio : (int)clamp(ceil(bin_width), (REAL)0, (REAL)65536);
+        const int down = ratio > 0 ? ratio : (int)clamp(ceil(bin_height), (REAL)0, (REAL)1024);
+        const int across = ratio > 0 ? ratio : (int)clamp(ceil(bin_width), (REAL)0, (REAL)1024);
         for (int i = 0; i < rows * columns; i++) {
             const REAL top = box[1] + (i / columns) * bin_height, left = box[0] + (i % columns) * bin_width;
             REAL sum = 0;

@@ -38,7 +38,7 @@ static pw_status blocked_layout(const struct pw_call *call, int axis, struct pw_
     if (block < 1)
         return pw_call_error(call, err, "the scale has rank %d, but block_size is %lld", scale->rank, (long long)block);
     for (int i = 0; i < x->rank; i++) {
-        int64_t want = i == axis ? (l->extent + block - 1) / block : extent(call, x, i);
+        int64_t want = i == axis ? l->extent / block + (l->extent % block != 0) : extent(call, x, i);
         if (extent(call, scale, i) != want)
             return pw_call_error(call, err, "axis %d: %lld scales, expected %lld", i, (long long)extent(call, scale, i),
                                  (long long)want);
