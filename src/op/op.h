@@ -66,7 +66,7 @@ enum {
 };
 
 struct pw_formal {
-    const char *name; /* as in the ONNX definition; kernels bind arguments by it. Max 23 characters */
+    const char *name; /* as in the ONNX definition; kernels bind arguments by it. Max 31 characters */
     const char *type; /* type variable ("T"); formals of one variable share a dtype (checked before infer);
                          NULL: no tie, as for the variadic values of Loop */
     unsigned flags;

@@ -54,7 +54,7 @@ static void check_formals(const struct pw_op *op, const struct pw_formal *formal
     if (formals == NULL)
         fail_msg("%s-%d has no %s", op->name, op->since, what);
     for (const struct pw_formal *f = formals; f->name != NULL; f++, count++) {
-        if (strlen(f->name) > 23 || count == PW_OP_MAX_FORMALS)
+        if (strlen(f->name) > 31 || count == PW_OP_MAX_FORMALS)
             fail_msg("%s-%d: %s '%s' is too long, or too many", op->name, op->since, what, f->name);
         if ((f->flags & PW_FORMAL_VARIADIC) != 0 && f[1].name != NULL)
             fail_msg("%s-%d: variadic '%s' is not the last", op->name, op->since, f->name);

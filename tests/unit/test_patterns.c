@@ -415,11 +415,12 @@ static void test_fused(void **state)
     expect_opset("input x float32[batch,8]\nconst w float32[8] iota\nt = LayerNormalization axis=-1 (x, w)\n"
                  "y = com.microsoft:FastGelu (t)\noutput y float32\n",
                  17, "LayerNorm[fused] GELU (tanh)[fused]");
-    expect_opset(
-        "input x float32[batch,2,8]\nt = com.microsoft:GroupQueryAttention num_heads=8 kv_num_heads=2 (x, , )\n"
-        "a = com.microsoft:SkipSimplifiedLayerNormalization (t, x, x)\ny = com.microsoft:Gelu (a)\n"
-        "output y float32\n",
-        17, "attention[fused, 8 heads, grouped KV 4:1] RMSNorm[fused] GELU (erf)[fused]");
+    expect_opset("input q float32[batch,2,12]\ninput x float32[batch,2,8]\ninput s int32[batch]\nconst n int32[1] 2\n"
+                 "const w float32[8] iota\n"
+                 "t = com.microsoft:GroupQueryAttention num_heads=8 kv_num_heads=2 (q, , , , , s, n)\n"
+                 "a = com.microsoft:SkipSimplifiedLayerNormalization (t, x, w)\ny = com.microsoft:Gelu (a)\n"
+                 "output y float32\n",
+                 17, "attention[fused, 8 heads, grouped KV 4:1] RMSNorm[fused] GELU (erf)[fused]");
     expect_opset("input x float32[batch,8]\ny = Gelu approximate='tanh' (x)\noutput y float32\n", 20,
                  "GELU (tanh)[fused]");
 }
