@@ -5,13 +5,14 @@ need_opencl
 cd "$scratch" || exit 1
 model=$scratch/small.onnx
 "$PORTWRIGHT" make-graph --layers 1 --width 32 --heads 2 --vocabulary 64 -o "$model" || exit 1
-socket=$scratch/tmux
-mux() { tmux -S "$socket" -f /dev/null "$@"; }
+sessions=0 # each start has a server of its own: one that is ending still answers on its socket
+mux() { tmux -S "$scratch/tmux.$sessions" -f /dev/null "$@"; }
 
 start() { # columns rows environment...
     columns=$1 rows=$2
     shift 2
     mux kill-server 2>/dev/null
+    sessions=$((sessions + 1))
     mux new-session -d -s w -x "$columns" -y "$rows" \
         "env LC_ALL=C.UTF-8 $* $PORTWRIGHT $model --dim batch=1,sequence=4,past_sequence=2; echo ended \$? ; sleep 1000"
 }
