@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "op/kernel_parts.h"
+#include "paths.h"
 
 enum { KERNELS_MAX = 20000, PRELUDE_MAX_BYTES = 1 << 18 };
 

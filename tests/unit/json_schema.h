@@ -9,6 +9,8 @@
 
 #include <jansson.h>
 
+#include "paths.h"
+
 static inline bool schema_has_type(const json_t *value, const char *type)
 {
     return (!strcmp(type, "object") && json_is_object(value)) || (!strcmp(type, "array") && json_is_array(value)) ||

@@ -15,6 +15,8 @@
 #define PW_FUZZ_REPLAY
 #include "tests/fuzz/fuzz_onnx.c"
 
+#include "paths.h"
+
 #define CORPUS PW_SRCDIR "/tests/fuzz/corpus_onnx"
 #define MUTATIONS 100       /* of each file, bytes at random */
 #define FIELD_MUTATIONS 300 /* of each file, well-formed */

@@ -14,6 +14,8 @@
 #include "report/inventory.h"
 #include "report/ops.h"
 
+#include "paths.h"
+
 struct made {
     struct pw_buf bytes;
     struct pw_model *model;

@@ -10,6 +10,8 @@
 
 #include "op/kernel.h"
 
+#include "paths.h"
+
 static void test_load(void **state)
 {
     const char *source = getenv("PW_SOURCE");
