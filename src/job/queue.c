@@ -150,7 +150,9 @@ bool pw_event_set_case(struct pw_event *event, const struct pw_case_result *resu
     *copy = *result;
     return copy_text(&event->arena, &copy->implementation) && copy_text(&event->arena, &copy->shapes) &&
            copy_text(&event->arena, &copy->tolerance_why) && copy_text(&event->arena, &copy->reason) &&
-           copy_text(&event->arena, &copy->log);
+           copy_text(&event->arena, &copy->log) && copy_text(&event->arena, &copy->property) &&
+           copy_text(&event->arena, &copy->shrunk_id) && copy_text(&event->arena, &copy->shrunk_shapes) &&
+           copy_text(&event->arena, &copy->shrunk_reason);
 }
 
 static bool copy_samples(struct pw_arena *arena, int64_t **samples, int count)

@@ -87,6 +87,7 @@ static pw_status copy_options(struct pw_session *session, const struct pw_sessio
     session->project = keep(session, options->project, NULL);
     session->seed = options->seed;
     session->jobs = options->jobs;
+    session->effort = options->effort;
     session->ops_dir_count = options->ops_dir_count + 1;
     session->ops_dirs = pw_arena_alloc(&session->arena, session->ops_dir_count, sizeof *session->ops_dirs);
     if (!session->ops_dirs || !session->target || !session->db)

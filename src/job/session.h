@@ -29,6 +29,7 @@ struct pw_session_options {
     size_t binding_count;
     uint64_t seed;
     int jobs;
+    struct pw_verify_effort effort; /* of verify jobs; texts must outlive the session */
 };
 
 typedef enum {

@@ -36,6 +36,7 @@ struct pw_session {
     size_t ops_dir_count;
     uint64_t seed;
     int jobs;
+    struct pw_verify_effort effort;
 
     pthread_t worker, writer;
     bool worker_started, writer_started;

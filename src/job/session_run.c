@@ -221,6 +221,7 @@ static void run_job(struct pw_session *session, const struct pw_job *job)
                                         .protocol = session->protocol,
                                         .seed = session->seed,
                                         .jobs = session->jobs,
+                                        .effort = session->effort,
                                         .timing = job->timing,
                                         .cancel = &job->cancel,
                                         .emit = on_verify,

@@ -105,6 +105,8 @@ static pw_status judge_output(struct pw_case_run *run, const struct pw_value *go
         run->result.comparison = comparison;
         run->result.output = output;
     }
+    if (!(comparison.max_error <= run->result.least_tolerance)) /* the first, or a greater one */
+        run->result.least_tolerance = comparison.max_error;
     return PW_OK;
 }
 
@@ -283,7 +285,7 @@ static void begin(struct pw_case_run *run, pw_dist dist, uint64_t seed)
     result->output = -1;
     result->dtype = case_dtype(run->signature->call);
     result->implementation = run->impl ? run->impl->name : "";
-    result->reference_error = NAN;
+    result->reference_error = result->least_tolerance = NAN;
     result->reason = result->log = result->shapes = result->tolerance_why = "";
     snprintf(result->id, sizeof result->id, "1:%s:%s:graph:%s:%" PRIu64, run->signature->id,
              pw_dtype_facts(result->dtype)->short_name, pw_dist_name(dist), seed);

@@ -27,6 +27,8 @@ pw_status pw_protocol_default(struct pw_protocol **out, struct pw_error *err)
     if (!protocol)
         return pw_error_memory(err, sizeof *protocol);
     protocol->warn_share = DEFAULT_WARN_SHARE;
+    protocol->bitwise = (struct pw_bitwise){.integers = true, .copies = true, .ties = true};
+    protocol->loss_scale = (struct pw_loss_scale){.scale = 65536, .growth = 2, .backoff = 0.5, .interval = 2000};
     *out = protocol;
     return PW_OK;
 }
@@ -52,31 +54,31 @@ static pw_status read_rule(const struct pw_yaml *item, struct pw_tolerance_rule 
     if (item->kind != PW_YAML_MAP)
         return pw_yaml_error(item, err, "expected a map with op, category, dtype or node, and tolerance");
     status = pw_yaml_only(item, keys, err);
-    rule->line = item->line;
+    rule->match.line = item->line;
     if (status == PW_OK && (field = pw_yaml_get(item, "op"))) {
-        status = pw_yaml_text(field, &rule->op, err);
+        status = pw_yaml_text(field, &rule->match.op, err);
         if (status == PW_OK) {
-            pw_op_find("", rule->op, 1, &known);
+            pw_op_find("", rule->match.op, 1, &known);
             if (!known)
-                pw_op_find("com.microsoft", rule->op, 1, &known);
+                pw_op_find("com.microsoft", rule->match.op, 1, &known);
             if (!known)
-                status = pw_yaml_error(field, err, "no operator is named '%s'", rule->op);
+                status = pw_yaml_error(field, err, "no operator is named '%s'", rule->match.op);
         }
     }
     if (status == PW_OK && (field = pw_yaml_get(item, "category"))) {
-        status = pw_yaml_text(field, &rule->category, err);
+        status = pw_yaml_text(field, &rule->match.category, err);
         for (int i = 0; i < PW_CATEGORY_COUNT && status == PW_OK; i++)
-            known |= !strcmp(pw_category_name((pw_category)i), rule->category);
+            known |= !strcmp(pw_category_name((pw_category)i), rule->match.category);
         if (status == PW_OK && !known)
-            status = pw_yaml_error(field, err, "no category is named '%s'", rule->category);
+            status = pw_yaml_error(field, err, "no category is named '%s'", rule->match.category);
     }
     if (status == PW_OK && (field = pw_yaml_get(item, "dtype"))) {
         status = pw_yaml_text(field, &text, err);
-        if (status == PW_OK && (rule->dtype = pw_dtype_parse(text)) == PW_DTYPE_UNDEFINED)
+        if (status == PW_OK && (rule->match.dtype = pw_dtype_parse(text)) == PW_DTYPE_UNDEFINED)
             status = pw_yaml_error(field, err, "no dtype is named '%s'", text);
     }
     if (status == PW_OK && (field = pw_yaml_get(item, "node")))
-        status = pw_yaml_text(field, &rule->node, err);
+        status = pw_yaml_text(field, &rule->match.node, err);
     if (status != PW_OK)
         return status;
     field = pw_yaml_get(item, "tolerance");
@@ -204,19 +206,50 @@ static pw_dtype output_dtype(const struct pw_call *call)
     return PW_DTYPE_UNDEFINED;
 }
 
+static bool matches(const struct pw_rule_match *match, const struct pw_op *op, pw_dtype dtype, const char *node_name)
+{
+    return (!match->op || !strcmp(match->op, op->name)) &&
+           (!match->category || !strcmp(match->category, pw_category_name(op->category))) &&
+           (match->dtype == PW_DTYPE_UNDEFINED || match->dtype == dtype) &&
+           (!match->node || (node_name && !fnmatch(match->node, node_name, 0)));
+}
+
 static const struct pw_tolerance_rule *matching_rule(const struct pw_protocol *protocol, const struct pw_call *call,
                                                      const char *node_name, pw_dtype dtype)
 {
-    for (size_t i = protocol->tolerance_count; i-- > 0;) {
-        const struct pw_tolerance_rule *rule = &protocol->tolerances[i];
-
-        if ((!rule->op || !strcmp(rule->op, call->op->name)) &&
-            (!rule->category || !strcmp(rule->category, pw_category_name(call->op->category))) &&
-            (rule->dtype == PW_DTYPE_UNDEFINED || rule->dtype == dtype) &&
-            (!rule->node || (node_name && !fnmatch(rule->node, node_name, 0))))
-            return rule;
-    }
+    for (size_t i = protocol->tolerance_count; i-- > 0;)
+        if (matches(&protocol->tolerances[i].match, call->op, dtype, node_name))
+            return &protocol->tolerances[i];
     return NULL;
+}
+
+void pw_protocol_precision(const struct pw_protocol *protocol, const char *node_name, const struct pw_op *op,
+                           pw_dtype dtype, struct pw_precision *out)
+{
+    memset(out, 0, sizeof *out);
+    for (size_t i = protocol->precision_count; i-- > 0 && op;)
+        if (matches(&protocol->precisions[i].match, op, dtype, node_name)) {
+            out->storage = protocol->precisions[i].storage;
+            out->accumulate = protocol->precisions[i].accumulate;
+            out->line = protocol->precisions[i].match.line;
+            return;
+        }
+}
+
+const char *pw_accumulation_name(pw_accumulation accumulation)
+{
+    static const char *const names[PW_ACCUMULATION_COUNT] = {"free", "repeatable", "sequential", "pairwise"};
+
+    return accumulation < PW_ACCUMULATION_COUNT ? names[accumulation] : "?";
+}
+
+pw_accumulation pw_protocol_accumulation(const struct pw_protocol *protocol, const struct pw_call *call,
+                                         const char *node_name)
+{
+    for (size_t i = protocol->bitwise.accumulation_count; i-- > 0;)
+        if (matches(&protocol->bitwise.accumulations[i].match, call->op, output_dtype(call), node_name))
+            return protocol->bitwise.accumulations[i].accumulation;
+    return PW_ACCUMULATION_FREE;
 }
 
 /* What the arithmetic itself may lose, relative to max(|ref|, floor). */
@@ -250,7 +283,7 @@ pw_status pw_protocol_tolerance(const struct pw_protocol *protocol, const struct
         call->op->accuracy(call, &accuracy);
     if (rule) {
         *tolerance = rule->value;
-        *why = pw_arena_printf(arena, "%s:%zu", protocol->path ? protocol->path : "protocol", rule->line);
+        *why = pw_arena_printf(arena, "%s:%zu", protocol->path ? protocol->path : "protocol", rule->match.line);
     } else if (dtype == PW_DTYPE_UNDEFINED || accuracy.exact) {
         *tolerance = 0;
         *why = accuracy.why ? accuracy.why : "integers and copies are bitwise";

@@ -7,13 +7,64 @@
 #include "op/op.h"
 #include "target/target.h"
 
-struct pw_tolerance_rule {
+/* Which calls a rule speaks of; everything that is given must match. */
+struct pw_rule_match {
     const char *op;       /* "Softmax", NULL = any */
     const char *category; /* NULL = any */
-    pw_dtype dtype;       /* UNDEFINED = any */
+    pw_dtype dtype;       /* of the first floating output; UNDEFINED = any */
     const char *node;     /* glob over node names, NULL = any */
-    double value;
     size_t line;
+};
+
+struct pw_tolerance_rule {
+    struct pw_rule_match match;
+    double value;
+};
+
+struct pw_precision_rule {
+    struct pw_rule_match match;
+    pw_dtype storage;    /* float32, float16, bfloat16, float64 */
+    pw_dtype accumulate; /* UNDEFINED: as the kernel does (float32) */
+};
+
+/* Whether the order of an accumulation matters. */
+typedef enum {
+    PW_ACCUMULATION_FREE,       /* any order, within the tolerance */
+    PW_ACCUMULATION_REPEATABLE, /* any order, but two runs give the same bits: else FAIL instead of WARN */
+    PW_ACCUMULATION_SEQUENTIAL, /* the bits of a left-to-right sum in the accumulation dtype */
+    PW_ACCUMULATION_PAIRWISE,   /* the bits of a balanced binary tree */
+    PW_ACCUMULATION_COUNT
+} pw_accumulation;
+const char *pw_accumulation_name(pw_accumulation accumulation); /* "free", "repeatable", … */
+
+struct pw_bitwise_rule { /* these calls give golden's bits: tolerance 0 after rounding */
+    struct pw_rule_match match;
+};
+
+struct pw_accumulation_rule {
+    struct pw_rule_match match;
+    pw_accumulation accumulation;
+};
+
+struct pw_bitwise {
+    bool integers; /* default true: integer and boolean outputs equal golden's */
+    bool copies;   /* default true: what only moves data gives the input's bits */
+    bool ties;     /* default true: of equal values ArgMax, TopK… take the one that ONNX names */
+    bool random;   /* default false: draws equal the reference generator's; else judged by property */
+    struct pw_bitwise_rule *rules;
+    size_t rule_count;
+    struct pw_accumulation_rule *accumulations; /* the last that matches wins */
+    size_t accumulation_count;
+};
+
+/* How a loss is scaled where gradients are kept in a narrow format. Data for the executor of training graphs. */
+typedef enum { PW_LOSS_SCALE_NONE, PW_LOSS_SCALE_STATIC, PW_LOSS_SCALE_DYNAMIC } pw_loss_scale_kind;
+struct pw_loss_scale {
+    pw_loss_scale_kind kind;
+    double scale;     /* initial or fixed; default 65536 */
+    double growth;    /* dynamic: factor after `interval` steps without overflow; default 2 */
+    double backoff;   /* dynamic: factor after an overflow; default 0.5 */
+    int64_t interval; /* default 2000 */
 };
 
 struct pw_binding_set {
@@ -31,6 +82,17 @@ struct pw_protocol {
     size_t binding_count;
     const char **host_allowed; /* operators that may fall to the host, beside integer shape arithmetic */
     size_t host_allowed_count;
+    struct pw_precision_rule *precisions; /* the last that matches wins */
+    size_t precision_count;
+    struct pw_loss_scale loss_scale;
+    struct pw_bitwise bitwise;
+};
+
+/* In which dtypes a node's floating tensors are stored and its sums are kept. */
+struct pw_precision {
+    pw_dtype storage;    /* UNDEFINED: as the graph says */
+    pw_dtype accumulate; /* UNDEFINED: as the kernel does */
+    size_t line;         /* of the rule that won; 0: none */
 };
 
 pw_status pw_protocol_default(struct pw_protocol **out, struct pw_error *err);
@@ -41,6 +103,11 @@ void pw_protocol_destroy(struct pw_protocol *protocol);
 pw_status pw_protocol_tolerance(const struct pw_protocol *protocol, const struct pw_call *call, const char *node_name,
                                 const struct pw_target_info *info, struct pw_arena *arena, double *tolerance,
                                 const char **why, struct pw_error *err);
+/* The mixed-precision rule for a node; all UNDEFINED when none speaks of it. dtype is the graph's for the node. */
+void pw_protocol_precision(const struct pw_protocol *protocol, const char *node_name, const struct pw_op *op,
+                           pw_dtype dtype, struct pw_precision *out);
+pw_accumulation pw_protocol_accumulation(const struct pw_protocol *protocol, const struct pw_call *call,
+                                         const char *node_name);
 /* May this call run on the host without failing the gate? */
 bool pw_protocol_host_allowed(const struct pw_protocol *protocol, const struct pw_call *call, bool shape_arithmetic);
 

@@ -41,8 +41,10 @@ typedef enum {
 } pw_dist;
 const char *pw_dist_name(pw_dist dist);
 
-/* Id format 1: "1:<signature id>:<dtype>:<shape tag>:<dist>:<seed>", e.g. "1:8f2c…:f32:graph:normal:1".
- * Shape tag "graph" or dims "d=batch=1,sequence=7". */
+/* Id format 2: "2:<signature id>:<dtype>:<shapes>:<dist>[/<property>]:<seed>", e.g. "2:8f2c…:f32:graph:normal:1" or
+ * "2:8f2c…:f16:i0=7x384,i1=384x13,axis=-1:cancel:5"; verify/case_id.h has the grammar. The dtype is the storage dtype
+ * of the first floating input's type variable (of the first input or output when none floats). Captured tensors are
+ * named by their content hash in the place of the seed. Every id rebuilds its case exactly. */
 #define PW_CASE_ID_MAX 256
 
 struct pw_case_result {
@@ -61,10 +63,15 @@ struct pw_case_result {
     double reference_error;          /* the fast reference's own error on the same case; NaN unknown */
     bool discriminates;              /* would have caught a constant or stale output */
     bool nondeterministic;
-    double spread;      /* between the two runs, hybrid metric */
-    int64_t time_ns;    /* first run on the target */
-    const char *reason; /* why not PASS: a sentence; "" */
-    const char *log;    /* build log or worker's stderr; "" */
+    double spread; /* between the two runs, hybrid metric */
+    double
+        least_tolerance; /* the least that would have passed; infinity with a mismatch, NaN when nothing was compared */
+    const char *property;  /* the property that was tested instead of the elements; NULL: elements */
+    const char *shrunk_id; /* the smallest case found that still fails; NULL: not shrunk */
+    const char *shrunk_shapes, *shrunk_reason; /* of that case; NULL */
+    int64_t time_ns;                           /* first run on the target */
+    const char *reason;                        /* why not PASS: a sentence; "" */
+    const char *log;                           /* build log or worker's stderr; "" */
 };
 
 struct pw_signature_result {
@@ -101,6 +108,23 @@ struct pw_verify_event {
 };
 typedef void pw_verify_emit(void *user, const struct pw_verify_event *event);
 
+#define PW_VERIFY_MIN_CASES 24 /* a signature's cases without a budget */
+
+/* How much is tried. All zero: every distribution, the graph's dtypes and those that the kernel claims, the graph's
+ * shapes and fuzzed ones, PW_VERIFY_MIN_CASES a signature, no end by time. */
+struct pw_verify_effort {
+    unsigned dists;       /* bits 1u << PW_DIST_…; 0 = all */
+    unsigned dtypes;      /* bits 1u << PW_DTYPE_…, storage dtypes; 0 = the graph's and all that the kernel claims */
+    int64_t budget_ns;    /* of all cases together: every signature gets its minimum first, what is left is dealt out in
+                             rounds; 0 = the minimum, however long it takes */
+    int min_cases;        /* a signature; 0 = PW_VERIFY_MIN_CASES */
+    int shapes;           /* fuzzed shapes a signature and round; 0 = default, -1 = the graph's only */
+    bool fail_fast;       /* stop at the first failed case */
+    int max_failures;     /* stop after so many failed cases; 0 = no limit */
+    bool no_shrink;       /* leave failing cases as they are */
+    const char *captured; /* folder written by verify/capture.h; NULL: no captured activations */
+};
+
 struct pw_verify_request {
     const struct pw_inventory *inventory; /* concrete (bindings applied) */
     const struct pw_kernels *kernels;
@@ -109,6 +133,7 @@ struct pw_verify_request {
     const size_t *signatures; /* selection; NULL = all */
     size_t signature_count;
     const char *case_id; /* only this one, or NULL */
+    struct pw_verify_effort effort;
     uint64_t seed;
     int jobs;                    /* 0 = workers of the device */
     bool timing;                 /* time target and fast reference afterwards */
@@ -121,6 +146,8 @@ struct pw_verify_request {
 struct pw_verify_totals {
     size_t signatures, held, failed, unproven, mistrusted, gate_failed;
     size_t cases, passed, warned, cases_failed, no_evidence;
+    size_t below_minimum; /* signatures on the target that the budget left below their minimum of cases */
+    bool stopped;         /* by fail_fast or max_failures: what is not listed was not tried */
 };
 
 pw_status pw_verify_run(const struct pw_verify_request *request, struct pw_verify_totals *totals, struct pw_error *err);

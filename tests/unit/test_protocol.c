@@ -82,7 +82,7 @@ static void test_a_whole_file(void **state)
     assert_string_equal(protocol->bindings[1].items[0].name, "batch");
     assert_true(protocol->bindings[1].items[0].value == 8);
     assert_int_equal(protocol->tolerance_count, 2);
-    assert_true(protocol->tolerances[0].value == 2e-6 && protocol->tolerances[0].dtype == PW_DTYPE_FLOAT32);
+    assert_true(protocol->tolerances[0].value == 2e-6 && protocol->tolerances[0].match.dtype == PW_DTYPE_FLOAT32);
     assert_true(protocol->warn_share == 0.25);
     pw_protocol_destroy(protocol);
 }
