@@ -8,76 +8,21 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "run/eval_internal.h"
-
-#define NEVER_READ (SIZE_MAX - 1)
-#define KEEP SIZE_MAX
+#include "run/liveness.h"
 
 /* ---- liveness ---- */
 
-typedef void capture_fn(struct pw_eval_frame *frame, size_t id, size_t node);
+struct release {
+    struct pw_eval_frame *frame;
+    size_t node;
+};
 
-/* Calls visit for every value of the frame's graph that a subgraph of `graph` reads. */
-static void each_capture(struct pw_eval_frame *frame, const struct pw_graph *graph, size_t node, int depth,
-                         capture_fn *visit);
-
-static void each_subgraph_capture(struct pw_eval_frame *frame, const struct pw_node *owner, size_t node, int depth,
-                                  capture_fn *visit)
+static void release_read(void *user, pw_value_id id)
 {
-    for (size_t a = 0; a < owner->attr_count; a++) {
-        const struct pw_attr *attr = &owner->attrs[a];
+    const struct release *release = user;
 
-        if (attr->type == PW_ATTR_GRAPH && attr->graph != NULL)
-            each_capture(frame, attr->graph, node, depth + 1, visit);
-        for (size_t g = 0; attr->type == PW_ATTR_GRAPHS && g < attr->count; g++)
-            each_capture(frame, attr->graphs[g], node, depth + 1, visit);
-    }
-}
-
-static void each_capture(struct pw_eval_frame *frame, const struct pw_graph *graph, size_t node, int depth,
-                         capture_fn *visit)
-{
-    const struct pw_graph_value *first = frame->graph->values, *end = first + frame->graph->value_count;
-
-    if (depth > PW_EVAL_MAX_NESTING)
-        return;
-    for (size_t v = 0; v < graph->value_count; v++) {
-        const struct pw_graph_value *outer = graph->values[v].outer;
-
-        if (outer != NULL && outer >= first && outer < end)
-            visit(frame, (size_t)(outer - first), node);
-    }
-    for (size_t n = 0; n < graph->node_count; n++)
-        each_subgraph_capture(frame, &graph->nodes[n], node, depth, visit);
-}
-
-static void mark_read(struct pw_eval_frame *frame, size_t id, size_t node)
-{
-    frame->last_use[id] = node;
-}
-
-static void release_read(struct pw_eval_frame *frame, size_t id, size_t node)
-{
-    if (frame->last_use[id] == node)
-        pw_value_clear(&frame->values[id]);
-}
-
-static void find_last_uses(struct pw_eval_frame *frame)
-{
-    const struct pw_graph *graph = frame->graph;
-
-    for (size_t v = 0; v < graph->value_count; v++)
-        frame->last_use[v] = NEVER_READ;
-    for (size_t n = 0; n < graph->node_count; n++) {
-        const struct pw_node *node = &graph->nodes[n];
-
-        for (size_t i = 0; i < node->input_count; i++) {
-            if (node->inputs[i] != PW_NO_VALUE)
-                frame->last_use[node->inputs[i]] = n;
-        }
-        each_subgraph_capture(frame, node, n, 0, mark_read);
-    }
-    for (size_t o = 0; o < graph->output_count; o++)
-        frame->last_use[graph->outputs[o]] = KEEP;
+    if (release->frame->last_use[id] == release->node)
+        pw_value_clear(&release->frame->values[id]);
 }
 
 /* ---- reading values ---- */
@@ -169,7 +114,7 @@ static pw_status run_one(struct pw_eval_frame *frame, const struct pw_node *node
     for (size_t i = 0; i < node->output_count; i++) {
         pw_value_id id = node->outputs[i];
 
-        if (status == PW_OK && id != PW_NO_VALUE && frame->last_use[id] != NEVER_READ)
+        if (status == PW_OK && id != PW_NO_VALUE && frame->last_use[id] != PW_LIVENESS_NEVER)
             frame->values[id] = operands->outputs[i];
         else
             pw_value_clear(&operands->outputs[i]);
@@ -184,14 +129,15 @@ static pw_status run_nodes(struct pw_eval_frame *frame, struct pw_error *err)
 
     for (size_t n = 0; n < frame->graph->node_count && status == PW_OK; n++) {
         const struct pw_node *node = &frame->graph->nodes[n];
+        struct release release = {frame, n};
 
         status = run_one(frame, node, &operands, err);
         for (size_t i = 0; i < node->input_count && status == PW_OK; i++) {
             if (node->inputs[i] != PW_NO_VALUE)
-                release_read(frame, node->inputs[i], n);
+                release_read(&release, node->inputs[i]);
         }
         if (status == PW_OK)
-            each_subgraph_capture(frame, node, n, 0, release_read);
+            pw_liveness_captures(frame->graph, node, release_read, &release);
     }
     pw_free(operands.inputs);
     pw_free(operands.outputs);
@@ -241,9 +187,9 @@ static pw_status run_frame(struct pw_eval_frame *frame, const struct pw_value *c
         status = pw_error_memory(err, graph->value_count * sizeof *frame->values);
         goto done;
     }
-    find_last_uses(frame);
+    pw_liveness_find(graph, frame->last_use);
     for (size_t i = 0; i < graph->input_count && status == PW_OK; i++) {
-        if (args[i] != NULL && frame->last_use[graph->inputs[i]] != NEVER_READ)
+        if (args[i] != NULL && frame->last_use[graph->inputs[i]] != PW_LIVENESS_NEVER)
             status = pw_eval_flow(frame->context, &frame->values[graph->inputs[i]], args[i], err);
     }
     if (status == PW_OK)

@@ -16,7 +16,7 @@ static bool is_floating(const struct pw_call *call)
     return false;
 }
 
-static bool has_subgraph(const struct pw_node *node)
+bool pw_node_has_subgraph(const struct pw_node *node)
 {
     for (size_t i = 0; i < node->attr_count; i++)
         if (node->attrs[i].type == PW_ATTR_GRAPH || node->attrs[i].type == PW_ATTR_GRAPHS)
@@ -94,7 +94,8 @@ static pw_status execute(struct pw_target_eval *run, const struct pw_kernel *ker
                                       .outputs = outputs,
                                       .output_count = output_count,
                                       .poison = true,
-                                      .seed = run->seed};
+                                      .seed = run->seed,
+                                      .cancel = run->cancel};
     pw_status status;
 
     status = pw_kernel_plan(kernel, call, pw_device_facts(run->device), NULL, 0, &plan, err);
@@ -108,16 +109,227 @@ static pw_status execute(struct pw_target_eval *run, const struct pw_kernel *ker
     return status;
 }
 
-static void note_host(struct pw_target_eval *run, const struct pw_call *call, const char *why)
+static void note_host(struct pw_target_eval *run, const struct pw_call *call, const char *why,
+                      struct pw_target_step *step)
 {
     char where[192];
 
     run->host_nodes++;
-    if (!is_floating(call) || call->op->host_only || has_subgraph(call->node))
+    snprintf(step->note, sizeof step->note, "%.180s", why);
+    if (!is_floating(call) || call->op->host_only || pw_node_has_subgraph(call->node))
         return;
     if (!run->host_floating++)
         snprintf(run->host_note, sizeof run->host_note, "%s on the host: %.120s",
                  pw_node_where(call->node, where, sizeof where), why);
+}
+
+/* ---- storage dtypes ---- */
+
+static bool is_storage_float(pw_dtype dtype)
+{
+    return dtype == PW_DTYPE_FLOAT16 || dtype == PW_DTYPE_BFLOAT16 || dtype == PW_DTYPE_FLOAT32 ||
+           dtype == PW_DTYPE_FLOAT64;
+}
+
+pw_status pw_target_cast_inputs(const struct pw_node *node, const struct pw_value *const *inputs, int input_count,
+                                pw_dtype storage, struct pw_value *casts, const struct pw_value **in, bool *any,
+                                struct pw_error *err)
+{
+    *any = false;
+    for (int i = 0; i < input_count; i++) {
+        const struct pw_formal *formal = node->op ? pw_op_formal(node->op->inputs, (size_t)i) : NULL;
+        pw_status status;
+
+        in[i] = inputs[i];
+        if (!inputs[i] || inputs[i]->kind != PW_VALUE_TENSOR || !is_storage_float(inputs[i]->tensor.nominal) ||
+            inputs[i]->tensor.nominal == storage || !formal || (formal->flags & PW_FORMAL_PARAM) ||
+            (formal->type && pw_dtype_parse(formal->type) != PW_DTYPE_UNDEFINED))
+            continue;
+        status = pw_tensor_convert(&casts[i].tensor, &inputs[i]->tensor, storage, err);
+        if (status != PW_OK)
+            return status;
+        casts[i].kind = PW_VALUE_TENSOR;
+        in[i] = &casts[i];
+        *any = true;
+    }
+    return PW_OK;
+}
+
+/* Brings outputs that came in the storage dtype back to what the graph's call says. */
+static pw_status cast_back(const struct pw_call *graph_call, struct pw_value *outputs, int output_count,
+                           struct pw_error *err)
+{
+    for (int i = 0; i < output_count && i < graph_call->output_count; i++) {
+        struct pw_tensor made = {0};
+        pw_dtype wanted = graph_call->out[i].dtype;
+        pw_status status;
+
+        if (outputs[i].kind != PW_VALUE_TENSOR || !is_storage_float(wanted) || outputs[i].tensor.dtype == wanted ||
+            !is_storage_float(outputs[i].tensor.dtype))
+            continue;
+        status = pw_tensor_convert(&made, &outputs[i].tensor, wanted, err);
+        if (status != PW_OK)
+            return status;
+        pw_tensor_clear(&outputs[i].tensor);
+        outputs[i].tensor = made;
+    }
+    return PW_OK;
+}
+
+/* ---- one node ---- */
+
+static pw_status run_on_host(const struct pw_node *node, const struct pw_value *const *inputs, int input_count,
+                             struct pw_value *outputs, int output_count, uint64_t seed, struct pw_error *err)
+{
+    struct pw_value *carried = pw_calloc((size_t)input_count + 1, sizeof *carried);
+    const struct pw_value **in = pw_calloc((size_t)input_count + 1, sizeof *in);
+    pw_status status = carried && in ? PW_OK : pw_error_memory(err, (size_t)input_count * sizeof *carried);
+
+    for (int i = 0; i < input_count && status == PW_OK; i++)
+        if (inputs[i]) {
+            status = pw_eval_carry(&carried[i], inputs[i], PW_EVAL_GOLDEN, err);
+            in[i] = &carried[i];
+        }
+    if (status == PW_OK)
+        status = pw_eval_node(node, PW_EVAL_GOLDEN, in, input_count, outputs, output_count, seed, err);
+    for (int i = 0; i < output_count && status == PW_OK; i++) {
+        struct pw_value rounded = {0};
+
+        status = pw_eval_round(&rounded, &outputs[i], err);
+        if (status == PW_OK) {
+            pw_value_clear(&outputs[i]);
+            outputs[i] = rounded;
+        }
+    }
+    for (int i = 0; carried && i < input_count; i++)
+        pw_value_clear(&carried[i]);
+    pw_free(carried);
+    pw_free(in);
+    return status;
+}
+
+static pw_dtype floating_dtype(const struct pw_call *call)
+{
+    for (int i = 0; i < call->output_count; i++)
+        if (call->wanted[i] && pw_dtype_is_float(call->out[i].dtype))
+            return call->out[i].dtype;
+    for (int i = 0; i < call->input_count; i++)
+        if (call->in[i] && pw_dtype_is_float(call->in[i]->dtype))
+            return call->in[i]->dtype;
+    return PW_DTYPE_UNDEFINED;
+}
+
+/* What one node needs while it runs. */
+struct step_state {
+    struct pw_arena arena;
+    struct pw_dims *dims;
+    struct pw_call graph_call, call; /* in the graph's dtypes; as it runs */
+    struct pw_value *casts;
+    const struct pw_value **in;
+    int input_count;
+    struct pw_buf why;
+};
+
+static void step_clear(struct step_state *state)
+{
+    for (int i = 0; state->casts && i < state->input_count; i++)
+        pw_value_clear(&state->casts[i]);
+    pw_free(state->casts);
+    pw_free(state->in);
+    pw_buf_clear(&state->why);
+    pw_dims_destroy(state->dims);
+    pw_arena_clear(&state->arena);
+}
+
+/* Chooses the dtype: the wanted one where the operator exists in it, else the graph's, with the reason. */
+static pw_status prepare(const struct pw_target_eval *run, const struct pw_node *node,
+                         const struct pw_value *const *inputs, int input_count, uint64_t seed, struct step_state *state,
+                         struct pw_target_step *step, struct pw_error *err)
+{
+    pw_dtype storage = run->storage ? run->storage(run->storage_user, node) : PW_DTYPE_UNDEFINED;
+    struct pw_error refused = {0};
+    bool any = false;
+    pw_status status;
+
+    state->input_count = input_count;
+    state->casts = pw_calloc((size_t)input_count + 1, sizeof *state->casts);
+    state->in = pw_calloc((size_t)input_count + 1, sizeof *state->in);
+    if (!state->casts || !state->in)
+        return pw_error_memory(err, (size_t)input_count * sizeof *state->casts);
+    status = pw_dims_create(&state->dims, err);
+    if (status == PW_OK)
+        status = pw_call_from_values(node, inputs, input_count, state->dims, &state->arena, &state->graph_call, err);
+    if (status != PW_OK)
+        return status;
+    state->call = state->graph_call;
+    memcpy(state->in, inputs, (size_t)input_count * sizeof *inputs);
+    if (storage != PW_DTYPE_UNDEFINED)
+        status = pw_target_cast_inputs(node, inputs, input_count, storage, state->casts, state->in, &any, err);
+    if (status == PW_OK && any) {
+        status = pw_call_from_values(node, state->in, input_count, state->dims, &state->arena, &state->call, &refused);
+        if (status == PW_ERR_NO_MEMORY)
+            return pw_error_set(err, status, "%s", refused.message);
+        if (status != PW_OK) {
+            snprintf(step->note, sizeof step->note, "not in %s: %.150s", pw_dtype_name(storage), refused.message);
+            memcpy(state->in, inputs, (size_t)input_count * sizeof *inputs);
+            state->call = state->graph_call;
+            any = false;
+            status = PW_OK;
+        }
+    }
+    state->call.seed = state->graph_call.seed = seed;
+    step->cast = any;
+    step->dtype = floating_dtype(&state->call);
+    return status;
+}
+
+pw_status pw_target_eval_step(struct pw_target_eval *run, const struct pw_node *node,
+                              const struct pw_value *const *inputs, int input_count, struct pw_value *outputs,
+                              int output_count, uint64_t seed, struct pw_target_step *step, struct pw_error *err)
+{
+    struct step_state state = {0};
+    const struct pw_kernel *kernel = NULL;
+    bool target = run->device && !pw_device_is_reference(run->device);
+    bool concrete = true, constant;
+    pw_status status;
+
+    *step = (struct pw_target_step){.implementation = "reference"};
+    if (!node->op)
+        return pw_error_set(err, PW_ERR_UNSUPPORTED, "no definition and no kernel for '%s'", node->op_type);
+    constant = !node->input_count && !strcmp(node->op->name, "Constant") && !node->op->domain[0];
+    status = prepare(run, node, inputs, input_count, seed, &state, step, err);
+    if (status == PW_OK && target && !constant && !node->op->host_only)
+        status = choose_kernel(run, &state.call, &kernel, &state.why, err);
+    if (status == PW_OK && kernel)
+        status = allocate(&state.call, outputs, output_count, &concrete, err);
+    if (status != PW_OK)
+        goto done;
+    if (kernel && concrete) {
+        status = execute(run, kernel, &state.call, state.in, input_count, outputs, output_count, err);
+        step->on_target = true;
+        step->implementation = pw_kernel_name(kernel);
+        run->target_nodes += status == PW_OK;
+    } else {
+        for (int i = 0; i < output_count; i++)
+            pw_value_clear(&outputs[i]);
+        if (!constant && target)
+            note_host(run, &state.call,
+                      node->op->host_only ? node->op->host_only
+                      : concrete          ? pw_buf_text(&state.why)
+                                          : "the size of its output depends on the data",
+                      step);
+        else
+            run->host_nodes += !constant;
+        status = run_on_host(node, state.in, input_count, outputs, output_count, seed, err);
+    }
+    run->cast_nodes += step->cast && status == PW_OK;
+    if (status == PW_OK && step->cast)
+        status = cast_back(&state.graph_call, outputs, output_count, err);
+done:
+    for (int i = 0; i < output_count && status != PW_OK; i++)
+        pw_value_clear(&outputs[i]);
+    step_clear(&state);
+    return status;
 }
 
 pw_status pw_target_eval_node(void *user, const struct pw_node *node, const struct pw_value *const *inputs,
@@ -125,47 +337,17 @@ pw_status pw_target_eval_node(void *user, const struct pw_node *node, const stru
                               struct pw_error *err)
 {
     struct pw_target_eval *run = user;
-    const struct pw_kernel *kernel = NULL;
-    struct pw_arena arena = {0};
-    struct pw_dims *dims = NULL;
-    struct pw_buf why = {0};
-    struct pw_call call;
+    struct pw_target_step step;
     uint64_t seed = pw_draw_seed(run->seed, run->draws);
-    bool concrete = true;
     pw_status status;
 
     *handled = false;
     run->draws += node->op && node->op->random;
-    if (!node->op || has_subgraph(node)) {
+    if (!node->op || pw_node_has_subgraph(node)) {
         run->host_nodes++;
         return PW_OK;
     }
-    if (!node->input_count && !strcmp(node->op->name, "Constant") && !node->op->domain[0])
-        return PW_OK; /* no work: a value that the file holds */
-    status = pw_dims_create(&dims, err);
-    if (status == PW_OK)
-        status = pw_call_from_values(node, inputs, input_count, dims, &arena, &call, err);
-    call.seed = seed;
-    if (status == PW_OK && !node->op->host_only)
-        status = choose_kernel(run, &call, &kernel, &why, err);
-    if (status != PW_OK)
-        goto done;
-    if (kernel)
-        status = allocate(&call, outputs, output_count, &concrete, err);
-    if (status != PW_OK)
-        goto done;
-    if (!kernel || !concrete) {
-        note_host(run, &call, concrete ? pw_buf_text(&why) : "the size of its output depends on the data");
-        goto done;
-    }
-    status = execute(run, kernel, &call, inputs, input_count, outputs, output_count, err);
+    status = pw_target_eval_step(run, node, inputs, input_count, outputs, output_count, seed, &step, err);
     *handled = status == PW_OK;
-    run->target_nodes += *handled;
-done:
-    for (int i = 0; i < output_count && !*handled; i++)
-        pw_value_clear(&outputs[i]);
-    pw_buf_clear(&why);
-    pw_dims_destroy(dims);
-    pw_arena_clear(&arena);
     return status;
 }
