@@ -157,6 +157,7 @@ static const struct pw_act_form relu = {PW_ACT_RELU, NULL, NULL, true},
 static const struct pw_formal xy_in[] = {{"X", "T", 0}, {0}}, xy_out[] = {{"Y", "T", 0}, {0}};
 static const struct pw_formal io_in[] = {{"input", "T", 0}, {0}}, io_out[] = {{"output", "T", 0}, {0}};
 static const struct pw_formal bias_in[] = {{"A", "T", 0}, {"B", "T", 0}, {0}}, bias_out[] = {{"C", "T", 0}, {0}};
+static const struct pw_formal gated_in[] = {{"A", "T", 0}, {"B", "T", 0}, {0}};
 static const struct pw_formal fast_in[] = {{"X", "T", 0}, {"bias", "T", PW_FORMAL_OPTIONAL}, {0}};
 
 #define FLOAT(attribute, value)                                                                                        \
@@ -225,6 +226,18 @@ const struct pw_op pw_activation_ops[] = {
     XY("Mish", 22, NULL, mish),
     XY("Swish", 24, alpha, swish),
     IO("Shrink", 9, shrink9, shrink),
+    {.domain = "",
+     .name = "SwiGLU",
+     .since = 28,
+     .category = PW_CATEGORY_ACTIVATION,
+     .attrs = alpha,
+     .inputs = gated_in,
+     .outputs = xy_out,
+     .infer = pw_act_gated_infer,
+     .cost = pw_act_gated_cost,
+     .accuracy = pw_act_gated_accuracy,
+     .golden = pw_act_gated_eval,
+     .fast = pw_act_gated_eval},
     MS("Gelu", NULL, xy_in, xy_out, gelu),
     MS("BiasGelu", NULL, bias_in, bias_out, gelu),
     MS("FastGelu", NULL, fast_in, xy_out, fast_gelu),

@@ -114,6 +114,21 @@ MAP(Mish)
 MAP(Swish)
 MAP(Shrink)
 
+/* in0 sigmoid(alpha in0) in1 */
+__kernel void gated_Swish(__global const PW_TYPE(in0) *in0, __global const PW_TYPE(in0) *in1,
+                          __global PW_TYPE(out0) *out0, const long n, const int chunk, const float p)
+{
+    long i = (long)get_global_id(0) * chunk, end = min(i + chunk, n);
+    for (; i + VEC <= end; i += VEC) {
+        TYPE(VEC) x = PW_LOADN(in0, VEC, i);
+        PW_STOREN(out0, VEC, i, f_Swish(VEC, x) * PW_AT_LOADN(in0, VEC, in1, i));
+    }
+    for (; i < end; i++) {
+        TYPE(1) x = PW_LOAD(in0, i);
+        PW_STORE(out0, i, f_Swish(1, x) * PW_AT_LOAD(in0, in1, i));
+    }
+}
+
 #define BIASED(NAME) \
     __kernel void bias_##NAME(__global const PW_TYPE(in0) *in0, __global const PW_TYPE(in0) *in1, \
                               __global PW_TYPE(out0) *out0, const long rows, const int inner, const int piece, \

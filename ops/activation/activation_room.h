@@ -50,4 +50,10 @@ void pw_act_parameters(const struct pw_call *call, float *p, float *q);
 /* Both references: the dtype of the carried tensors decides. */
 pw_status pw_act_eval(struct pw_eval *ev, struct pw_error *err);
 
+/* SwiGLU: two inputs of one shape. */
+pw_status pw_act_gated_infer(struct pw_call *call, struct pw_error *err);
+pw_status pw_act_gated_cost(const struct pw_call *call, struct pw_cost *out, struct pw_error *err);
+void pw_act_gated_accuracy(const struct pw_call *call, struct pw_accuracy *out);
+pw_status pw_act_gated_eval(struct pw_eval *ev, struct pw_error *err);
+
 #endif

@@ -511,6 +511,13 @@ static const struct pw_formal deform_inputs[] = {{"X", "T", 0},
                                                  {"B", "T", PW_FORMAL_OPTIONAL},
                                                  {"mask", "T", PW_FORMAL_OPTIONAL},
                                                  {0}};
+static const struct pw_attr_def causal_attrs[] = {{.name = "activation", .type = PW_ATTR_STRING, .s = "none"}, {0}};
+static const struct pw_formal causal_inputs[] = {{"input", "T", 0},
+                                                 {"weight", "T", 0},
+                                                 {"bias", "T", PW_FORMAL_OPTIONAL},
+                                                 {"past_state", "T", PW_FORMAL_OPTIONAL},
+                                                 {0}};
+static const struct pw_formal causal_outputs[] = {{"output", "T", 0}, {"present_state", "T", 0}, {0}};
 static const struct pw_formal col2im_inputs[] = {
     {"input", "T", 0}, {"image_shape", "I", PW_FORMAL_PARAM}, {"block_shape", "I", PW_FORMAL_PARAM}, {0}};
 static const struct pw_formal col2im_outputs[] = {{"output", "T", 0}, {0}};
@@ -571,6 +578,19 @@ const struct pw_op pw_conv_ops[] = {
      .fill = fill_qlinear,
      .bind = pw_conv_bind,
      .data = &kind_qlinear},
+    {.domain = "",
+     .name = "CausalConvWithState",
+     .since = 27,
+     .category = PW_CATEGORY_CONVOLUTION,
+     .attrs = causal_attrs,
+     .inputs = causal_inputs,
+     .outputs = causal_outputs,
+     .infer = pw_causal_conv_infer,
+     .cost = pw_causal_conv_cost,
+     .accuracy = pw_causal_conv_accuracy,
+     .golden = pw_causal_conv_eval,
+     .fast = pw_causal_conv_eval,
+     .bind = pw_causal_conv_bind},
     {.domain = "",
      .name = "Col2Im",
      .since = 18,

@@ -42,6 +42,13 @@ pw_status pw_qlinear_conv_eval(struct pw_eval *ev, struct pw_error *err);
 pw_status pw_deform_conv_eval(struct pw_eval *ev, struct pw_error *err);
 pw_status pw_col2im_eval(struct pw_eval *ev, struct pw_error *err);
 
+/* conv_causal.c */
+pw_status pw_causal_conv_infer(struct pw_call *call, struct pw_error *err);
+pw_status pw_causal_conv_cost(const struct pw_call *call, struct pw_cost *out, struct pw_error *err);
+void pw_causal_conv_accuracy(const struct pw_call *call, struct pw_accuracy *out);
+pw_status pw_causal_conv_bind(const struct pw_call *call, struct pw_bindings *b, struct pw_error *err);
+pw_status pw_causal_conv_eval(struct pw_eval *ev, struct pw_error *err);
+
 /* The geometry of a DeformConv call: `offset_groups` beside the rest. */
 pw_status pw_deform_geometry(const struct pw_call *call, struct pw_conv_geometry *g, int64_t *offset_groups,
                              struct pw_error *err);
