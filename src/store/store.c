@@ -1,6 +1,8 @@
 /* Opening, closing and failing: one connection, WAL, synchronous=FULL. */
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "store/store_internal.h"
@@ -101,26 +103,110 @@ static pw_status set_up(struct pw_store *store, struct pw_error *err)
     status = pw_store_exec(store, "PRAGMA foreign_keys=ON; PRAGMA trusted_schema=OFF;", err);
     if (status == PW_OK && !store->read_only)
         status = pw_store_exec(store, "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;", err);
-    return status == PW_OK ? pw_store_migrate(store, err) : status;
+    return status;
 }
 
-pw_status pw_store_open(const char *path, bool read_only, struct pw_store **out, struct pw_error *err)
+/* A connection that is set up, of whatever schema the file has. */
+static pw_status open_as(const char *path, const char *name, int flags, struct pw_store **out, struct pw_error *err)
 {
     struct pw_store *store = pw_calloc(1, sizeof *store);
-    int flags = read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
     pw_status status = PW_OK;
 
     if (!store || !(store->path = pw_strdup(path))) {
         pw_free(store);
         return pw_error_memory(err, sizeof *store);
     }
-    store->read_only = read_only;
-    if (!read_only)
+    store->read_only = flags & SQLITE_OPEN_READONLY;
+    if (!store->read_only)
         status = make_folder(path, err);
-    if (status == PW_OK && sqlite3_open_v2(path, &store->db, flags | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
+    if (status == PW_OK && sqlite3_open_v2(name, &store->db, flags | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
         status = pw_store_fail(store, "could not be opened", err);
     if (status == PW_OK)
         status = set_up(store, err);
+    if (status == PW_OK) {
+        *out = store;
+        store = NULL;
+    }
+    pw_store_close(store);
+    return status;
+}
+
+/* "file:<path, escaped>?immutable=1" */
+static void immutable_name(struct pw_buf *out, const char *path)
+{
+    pw_buf_puts(out, "file:");
+    for (const char *p = path; *p; p++) {
+        if (strchr("%?#", *p))
+            pw_buf_printf(out, "%%%02X", (unsigned char)*p);
+        else
+            pw_buf_putc(out, *p);
+    }
+    pw_buf_puts(out, "?immutable=1");
+}
+
+/* WAL needs a shared index beside the file, which a folder that cannot be written does not allow. When nothing
+ * waits in the log either, the file alone is the whole database and nobody here can change it. */
+static pw_status open_unwritable(const char *path, struct pw_store **out, struct pw_error *err)
+{
+    struct pw_buf log = {0}, name = {0};
+    struct stat facts;
+    pw_status status;
+
+    pw_buf_printf(&log, "%s-wal", path);
+    immutable_name(&name, path);
+    if (log.failed || name.failed)
+        status = pw_error_memory(err, strlen(path));
+    else if (stat(pw_buf_text(&log), &facts) == 0 && facts.st_size > 0)
+        status = pw_error_set(err, PW_ERR_STORE,
+                              "%s: its folder cannot be written and %s holds rows that are not in it yet: copy both "
+                              "elsewhere and use --db",
+                              path, pw_buf_text(&log));
+    else
+        status = open_as(path, pw_buf_text(&name), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, out, err);
+    pw_buf_clear(&log);
+    pw_buf_clear(&name);
+    return status;
+}
+
+static bool folder_writable(const char *path)
+{
+    struct pw_buf folder = {0};
+    bool writable;
+
+    pw_file_dirname(&folder, path);
+    writable = !folder.failed && access(pw_buf_text(&folder), W_OK) == 0;
+    pw_buf_clear(&folder);
+    return writable;
+}
+
+static pw_status open_to_read(const char *path, struct pw_store **out, struct pw_error *err)
+{
+    if (!pw_file_exists(path))
+        return pw_error_set(err, PW_ERR_STORE, "%s: there is no such file; a check records into it", path);
+    return folder_writable(path) ? open_as(path, path, SQLITE_OPEN_READONLY, out, err)
+                                 : open_unwritable(path, out, err);
+}
+
+pw_status pw_store_open(const char *path, bool read_only, struct pw_store **out, struct pw_error *err)
+{
+    struct pw_store *store = NULL;
+    int version = 0;
+    pw_status status = read_only ? open_to_read(path, &store, err)
+                                 : open_as(path, path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, &store, err);
+
+    if (status == PW_OK)
+        status = pw_store_version(store, &version, err);
+    if (status == PW_OK && read_only && version < pw_store_schema() && folder_writable(path)) {
+        pw_store_close(store); /* an older one is migrated by a connection that may write, then read */
+        store = NULL;
+        status = pw_store_open(path, false, &store, err);
+        pw_store_close(store);
+        store = NULL;
+        if (status == PW_OK)
+            status = open_to_read(path, &store, err);
+    }
+    if (status == PW_OK)
+        status = pw_store_migrate(store, err);
     if (status == PW_OK) {
         *out = store;
         store = NULL;

@@ -21,9 +21,11 @@ struct pw_case_result; /* verify/verify.h */
 struct pw_signature_result;
 struct pw_signature; /* graph/inventory.h */
 
-/* Opens or creates (folders too). read_only: never creates, never writes. */
+/* Opens or creates (folders too). read_only: never creates, writes no rows; a file of an older schema is migrated
+ * first where it can be written. A file in a folder that cannot be written is read too. */
 pw_status pw_store_open(const char *path, bool read_only, struct pw_store **out, struct pw_error *err);
 void pw_store_close(struct pw_store *store);
+int pw_store_schema(void); /* the newest version, which every opened file has */
 
 struct pw_store_run {
     const char *kind;  /* "check", "verify", "bench", … */
@@ -31,11 +33,12 @@ struct pw_store_run {
     const char *model_path;
     const char *target; /* spec */
     const char *target_kind;
-    const char *device;      /* name */
-    const char *environment; /* JSON text */
-    const char *bindings;    /* "batch=1,sequence=16" */
-    const char *protocol;    /* path or "" */
-    const char *version;     /* of portwright */
+    const char *device;         /* name */
+    const char *environment;    /* JSON text */
+    const char *bindings;       /* "batch=1,sequence=16" */
+    const char *protocol;       /* path or "" */
+    const char *version;        /* of portwright */
+    const char *environment_id; /* short hash of what timings depend on; NULL unknown */
     uint64_t seed;
 };
 

@@ -1,6 +1,12 @@
 /*
- * The schema and its migrations. PRAGMA user_version says which version a file has; each migration
- * runs in one transaction, so a killed one leaves the old version whole.
+ * The schema and its migrations. PRAGMA user_version says which version a file has; all migrations that a file
+ * needs run in one transaction, so a killed one leaves the old version whole.
+ *
+ * To add one: append an entry at the end of migrations[]; what has landed is never changed, because files made
+ * with it exist. Two branches that append at once conflict in git: the second to land goes last. Only add (tables,
+ * columns that may be NULL, indexes): old rows must stay readable, and a column that an old row lacks is unknown,
+ * not 0. Then put the SQL of the version before yours into tests/unit/store/schema-<version>.sql (the test says
+ * how) and read the new columns in store_read.c.
  */
 #include <stdio.h>
 
@@ -9,6 +15,7 @@
 
 /* migrations[i] brings version i to i + 1. */
 static const char *const migrations[] = {
+    /* 1: runs, verdicts, results */
     "CREATE TABLE run ("
     " id INTEGER PRIMARY KEY,"
     " kind TEXT NOT NULL, graph TEXT NOT NULL, model_path TEXT NOT NULL,"
@@ -41,10 +48,25 @@ static const char *const migrations[] = {
     " gate_failed INTEGER NOT NULL, gate_reason TEXT);"
     "CREATE INDEX result_signature ON result(signature, run);"
     "CREATE INDEX result_run ON result(run);",
+    /* 2: history and the gate: which kernel and environment a figure belongs to, what was decided and why */
+    "ALTER TABLE run ADD COLUMN environment_id TEXT;" /* short hash of what a timing depends on */
+    "ALTER TABLE result ADD COLUMN kernel_hash TEXT;"
+    "CREATE INDEX result_wall ON result(wall_ms);"
+    "CREATE TABLE decision ("
+    " run INTEGER NOT NULL REFERENCES run(id) ON DELETE CASCADE,"
+    " signature TEXT NOT NULL REFERENCES signature(id),"
+    " gate TEXT NOT NULL, outcome TEXT NOT NULL, baseline TEXT NOT NULL, reason TEXT NOT NULL,"
+    " slowdown REAL, low REAL, high REAL, p REAL, confirmed INTEGER NOT NULL, waived INTEGER NOT NULL);"
+    "CREATE INDEX decision_run ON decision(run);",
 };
 #define NEWEST ((int)PW_COUNT_OF(migrations))
 
-static pw_status read_version(struct pw_store *store, int *version, struct pw_error *err)
+int pw_store_schema(void)
+{
+    return NEWEST;
+}
+
+pw_status pw_store_version(struct pw_store *store, int *version, struct pw_error *err)
 {
     sqlite3_stmt *statement = NULL;
     pw_status status = pw_store_prepare(store, "PRAGMA user_version", &statement, err);
@@ -71,7 +93,7 @@ static pw_status migrate_one(struct pw_store *store, int version, struct pw_erro
 pw_status pw_store_migrate(struct pw_store *store, struct pw_error *err)
 {
     int version = 0;
-    pw_status status = read_version(store, &version, err);
+    pw_status status = pw_store_version(store, &version, err);
 
     if (status != PW_OK)
         return status;
@@ -84,12 +106,14 @@ pw_status pw_store_migrate(struct pw_store *store, struct pw_error *err)
     if (version == NEWEST)
         return PW_OK;
     if (store->read_only)
-        return pw_error_set(err, PW_ERR_STORE, "%s: has schema %d and needs %d, but is opened read-only", store->path,
-                            version, NEWEST);
+        return pw_error_set(
+            err, PW_ERR_STORE,
+            "%s: has schema %d and needs %d, but cannot be written: copy it elsewhere and use --db FILE", store->path,
+            version, NEWEST);
     status = pw_store_exec(store, "BEGIN IMMEDIATE", err);
     if (status != PW_OK)
         return status;
-    status = read_version(store, &version, err); /* another process may have migrated while we waited */
+    status = pw_store_version(store, &version, err); /* another process may have migrated while we waited */
     for (; status == PW_OK && version < NEWEST; version++)
         status = migrate_one(store, version, err);
     if (status == PW_OK)

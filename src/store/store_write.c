@@ -14,8 +14,8 @@ pw_status pw_store_run_begin(struct pw_store *store, const struct pw_store_run *
     sqlite3_stmt *statement = NULL;
     pw_status status = pw_store_prepare(store,
                                         "INSERT INTO run(kind, graph, model_path, target, target_kind, device,"
-                                        " environment, bindings, protocol, version, seed, begin_ms)"
-                                        " VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
+                                        " environment, bindings, protocol, version, seed, begin_ms, environment_id)"
+                                        " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)",
                                         &statement, err);
 
     if (status != PW_OK)
@@ -24,6 +24,7 @@ pw_status pw_store_run_begin(struct pw_store *store, const struct pw_store_run *
         pw_store_bind_text(statement, i + 1, texts[i] ? texts[i] : "");
     sqlite3_bind_int64(statement, 11, (int64_t)run->seed);
     sqlite3_bind_int64(statement, 12, pw_clock_wall_ms());
+    pw_store_bind_text(statement, 13, run->environment_id);
     status = pw_store_run_once(store, statement, "the run could not be recorded", err);
     if (status == PW_OK)
         *run_id = sqlite3_last_insert_rowid(store->db);
@@ -135,13 +136,14 @@ static pw_status add_result(struct pw_store *store, int64_t run_id, const struct
                             const struct pw_signature_result *result, struct pw_error *err)
 {
     const struct pw_impl_list *impls = result->implementations;
+    char hash[PW_HASH_TEXT];
     sqlite3_stmt *statement = NULL;
     pw_status status = pw_store_prepare(
         store,
         "INSERT INTO result(run, signature, wall_ms, standing, coverage, implementation, nodes, cases, held, failed,"
         " no_evidence, worst_error, worst_ratio, tolerance, worst_case, target_ns, reference_ns, reference_name,"
-        " target_samples, reference_samples, gate_failed, gate_reason)"
-        " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+        " target_samples, reference_samples, gate_failed, gate_reason, kernel_hash)"
+        " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
         &statement, err);
 
     if (status != PW_OK)
@@ -168,6 +170,8 @@ static pw_status add_result(struct pw_store *store, int64_t run_id, const struct
     bind_samples(statement, 20, result->reference_samples, result->reference_sample_count);
     sqlite3_bind_int(statement, 21, result->gate_failed);
     pw_store_bind_text(statement, 22, result->gate_reason);
+    if (impls && impls->selected >= 0 && impls->items[impls->selected].kernel)
+        pw_store_bind_text(statement, 23, pw_hash_text(pw_kernel_hash(impls->items[impls->selected].kernel), hash));
     return pw_store_run_once(store, statement, "a result could not be recorded", err);
 }
 
