@@ -13,17 +13,13 @@
 #include "base/parallel.h"
 #include "cli/cmd.h"
 #include "cli/options.h"
-#include "run/conformance.h"
+#include "report/conformance.h"
 
 #define MAX_FOLDERS 65536
 
 struct folders {
     char **paths; /* owned */
     size_t count, cap;
-};
-
-struct totals {
-    size_t passed, failed, skipped;
 };
 
 static pw_status add_folder(struct folders *folders, const char *path, struct pw_error *err)
@@ -71,8 +67,7 @@ static pw_status collect(struct folders *folders, const char *path, int depth, s
     return status;
 }
 
-static void print_folder(const struct pw_options *options, const char *path, const struct pw_conformance_result *result,
-                         struct totals *totals)
+static void print_folder(const struct pw_options *options, const char *path, const struct pw_conformance_result *result)
 {
     char safe[512], name[256];
 
@@ -80,9 +75,6 @@ static void print_folder(const struct pw_options *options, const char *path, con
         const struct pw_conformance_set *set = &result->sets[i];
         static const char *const words[] = {"passed", "FAILED", "skipped"};
 
-        totals->passed += set->outcome == PW_CONFORMANCE_PASSED;
-        totals->failed += set->outcome == PW_CONFORMANCE_FAILED;
-        totals->skipped += set->outcome == PW_CONFORMANCE_SKIPPED;
         if (options->quiet && set->outcome == PW_CONFORMANCE_PASSED)
             continue;
         printf("%-7s %s/%s", words[set->outcome], pw_text_show(name, sizeof name, path, 200), set->name);
@@ -100,7 +92,9 @@ struct work {
     const struct pw_options *options;
     const struct folders *folders;
     const struct pw_conformance_options *conformance;
-    struct totals totals;
+    struct pw_report_conformance report;
+    pw_status status; /* of gathering the report */
+    struct pw_error report_error;
     size_t next;
     pthread_mutex_t lock;
 };
@@ -120,7 +114,10 @@ static void *work_main(void *user)
             return NULL;
         pw_conformance_run(work->folders->paths[i], work->conformance, &result);
         pthread_mutex_lock(&work->lock);
-        print_folder(work->options, work->folders->paths[i], &result, &work->totals);
+        print_folder(work->options, work->folders->paths[i], &result);
+        if (work->status == PW_OK)
+            work->status =
+                pw_report_conformance_add(&work->report, work->folders->paths[i], &result, &work->report_error);
         pthread_mutex_unlock(&work->lock);
         pw_conformance_clear(&result);
     }
@@ -142,9 +139,11 @@ static void run_all(struct work *work, int jobs)
 
 int pw_cmd_conformance(int argc, char **argv)
 {
-    const char *require = NULL;
+    const char *require = NULL, *times = NULL;
     const struct pw_option_own own[] = {
-        {"require-target", NULL, "a floating-point node that falls to the host fails its set", &require}, {0}};
+        {"require-target", NULL, "a floating-point node that falls to the host fails its set", &require},
+        {"times", NULL, "also the distribution of times and the slowest ten", &times},
+        {0}};
     const struct pw_command_usage usage = {
         "conformance", "DIR...", "Runs ONNX backend-test folders (model.onnx, test_data_set_N/*.pb) whole on a target.",
         "target ops-dir rtol atol seed jobs quiet", own};
@@ -154,7 +153,9 @@ int pw_cmd_conformance(int argc, char **argv)
     struct pw_device *device = NULL;
     struct folders folders = {0};
     struct pw_error err = {0};
+    struct pw_buf text = {0};
     struct work work = {0};
+    int64_t begin;
     pw_status status = PW_OK;
     int exit_code;
 
@@ -186,10 +187,21 @@ int pw_cmd_conformance(int argc, char **argv)
     if (options.atol >= 0)
         conformance.atol = options.atol;
     work = (struct work){.options = &options, .folders = &folders, .conformance = &conformance};
-    run_all(&work, options.jobs ? options.jobs : device ? pw_device_workers(device) : pw_parallel_count());
-    printf("%zu passed, %zu failed, %zu skipped\n", work.totals.passed, work.totals.failed, work.totals.skipped);
-    exit_code = !work.totals.failed && work.totals.passed ? PW_EXIT_HELD : PW_EXIT_GATE;
+    work.report.on_target = device != NULL;
+    work.report.jobs = options.jobs ? options.jobs : device ? pw_device_workers(device) : pw_parallel_count();
+    begin = pw_clock_ns();
+    run_all(&work, work.report.jobs);
+    work.report.wall_ns = pw_clock_ns() - begin;
+    if (work.status != PW_OK) {
+        exit_code = pw_options_fail(&work.report_error);
+        goto done;
+    }
+    pw_report_conformance_text(&work.report, times != NULL, &text);
+    fputs(pw_buf_text(&text), stdout);
+    exit_code = !work.report.sets_failed && work.report.sets_passed ? PW_EXIT_HELD : PW_EXIT_GATE;
 done:
+    pw_report_conformance_clear(&work.report);
+    pw_buf_clear(&text);
     pw_device_close(device);
     pw_kernels_destroy(kernels);
     for (size_t i = 0; i < folders.count; i++)

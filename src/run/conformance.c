@@ -292,6 +292,7 @@ static pw_status compare_outputs(const struct pw_graph *graph, const struct set_
             return status;
         drawn = drawn || judge->drawn;
     }
+    set->by_property = drawn;
     if (drawn)
         add_note(set, "by property");
     if (judge->by_scale) {
@@ -325,6 +326,8 @@ static pw_status run_set(const struct pw_model *model, const char *folder, const
     set->elapsed_ns = pw_clock_ns() - begin;
     set->target_nodes = run.target.target_nodes;
     set->host_nodes = run.target.host_nodes;
+    set->reason_count = run.target.reason_count;
+    memcpy(set->reasons, run.target.reasons, run.target.reason_count * sizeof *set->reasons);
     if (status == PW_OK)
         status = compare_outputs(graph, &run, &data, &judge, set, err);
     if (status == PW_OK && run.target.host_floating) {

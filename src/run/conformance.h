@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "op/kernel.h"
+#include "run/target_eval.h"
 #include "target/device.h"
 
 typedef enum { PW_CONFORMANCE_PASSED, PW_CONFORMANCE_FAILED, PW_CONFORMANCE_SKIPPED } pw_conformance_outcome;
@@ -18,7 +19,10 @@ struct pw_conformance_set {
     char name[64]; /* "test_data_set_0" */
     pw_conformance_outcome outcome;
     char note[PW_ERROR_MAX]; /* why it failed or was skipped, where it differs first; "by property"; "" */
+    bool by_property;        /* outputs that descend from draws were judged by property */
     size_t target_nodes, host_nodes;
+    struct pw_host_reason reasons[PW_TARGET_EVAL_REASONS]; /* why nodes ran on the host */
+    size_t reason_count;
     int64_t elapsed_ns; /* the graph's run, files read before */
 };
 

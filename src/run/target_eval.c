@@ -109,12 +109,56 @@ static pw_status execute(struct pw_target_eval *run, const struct pw_kernel *ker
     return status;
 }
 
-static void note_host(struct pw_target_eval *run, const struct pw_call *call, const char *why,
+#define WHY_UNKNOWN "the operator is not known"
+#define WHY_CONTROL "control flow: the host decides what runs next"
+#define WHY_STRING "strings live on the host: a target has numbers only"
+#define WHY_SEQUENCE "sequences live on the host: a target has tensors only"
+#define WHY_KERNEL "no kernel serves the call"
+#define WHY_SIZE "the size of the output depends on the data"
+
+static void add_reason(struct pw_target_eval *run, const struct pw_node *node, const char *why)
+{
+    const char *name = node->op ? node->op->name : node->op_type;
+    bool steers = node->op && node->op->category == PW_CATEGORY_CONTROL && pw_node_has_subgraph(node);
+    struct pw_host_reason *reason;
+
+    run->host_nodes++;
+    for (size_t i = 0; i < run->reason_count; i++) {
+        if (!strcmp(run->reasons[i].why, why) && !strncmp(run->reasons[i].op, name, PW_TARGET_EVAL_OP - 1)) {
+            run->reasons[i].nodes++;
+            return;
+        }
+    }
+    if (run->reason_count == PW_TARGET_EVAL_REASONS)
+        return;
+    reason = &run->reasons[run->reason_count++];
+    *reason = (struct pw_host_reason){.why = why, .steers = steers, .nodes = 1};
+    snprintf(reason->op, sizeof reason->op, "%s", name);
+}
+
+/* What kind of call no kernel takes. */
+static const char *kind_of(const struct pw_call *call, bool concrete)
+{
+    if (call->op->host_only)
+        return call->op->host_only;
+    for (int i = 0; i < call->input_count; i++) {
+        if (call->in[i] && call->in[i]->kind != PW_VALUE_TENSOR)
+            return WHY_SEQUENCE;
+        if (call->in[i] && call->in[i]->dtype == PW_DTYPE_STRING)
+            return WHY_STRING;
+    }
+    for (int i = 0; i < call->output_count; i++)
+        if (call->wanted[i] && call->out[i].dtype == PW_DTYPE_STRING)
+            return WHY_STRING;
+    return concrete ? WHY_KERNEL : WHY_SIZE;
+}
+
+static void note_host(struct pw_target_eval *run, const struct pw_call *call, bool concrete, const char *why,
                       struct pw_target_step *step)
 {
     char where[192];
 
-    run->host_nodes++;
+    add_reason(run, call->node, kind_of(call, concrete));
     snprintf(step->note, sizeof step->note, "%.180s", why);
     if (!is_floating(call) || call->op->host_only || pw_node_has_subgraph(call->node))
         return;
@@ -313,10 +357,10 @@ pw_status pw_target_eval_step(struct pw_target_eval *run, const struct pw_node *
         for (int i = 0; i < output_count; i++)
             pw_value_clear(&outputs[i]);
         if (!constant && target)
-            note_host(run, &state.call,
+            note_host(run, &state.call, concrete,
                       node->op->host_only ? node->op->host_only
                       : concrete          ? pw_buf_text(&state.why)
-                                          : "the size of its output depends on the data",
+                                          : WHY_SIZE,
                       step);
         else
             run->host_nodes += !constant;
@@ -344,7 +388,7 @@ pw_status pw_target_eval_node(void *user, const struct pw_node *node, const stru
     *handled = false;
     run->draws += node->op && node->op->random;
     if (!node->op || pw_node_has_subgraph(node)) {
-        run->host_nodes++;
+        add_reason(run, node, !node->op ? WHY_UNKNOWN : node->op->host_only ? node->op->host_only : WHY_CONTROL);
         return PW_OK;
     }
     status = pw_target_eval_step(run, node, inputs, input_count, outputs, output_count, seed, &step, err);

@@ -18,14 +18,27 @@
 /* Storage dtype of a node's floating tensors; UNDEFINED: what the graph says. */
 typedef pw_dtype pw_target_storage(void *user, const struct pw_node *node);
 
+#define PW_TARGET_EVAL_REASONS 16 /* different ones that are kept; the counts go on */
+#define PW_TARGET_EVAL_OP 48
+
+/* Why nodes of one operator ran on the host. */
+struct pw_host_reason {
+    char op[PW_TARGET_EVAL_OP]; /* the operator's name */
+    const char *why;            /* static text: the same for all operators that stay for one reason */
+    bool steers;                /* control flow: the host decided what runs, the bodies' nodes are counted themselves */
+    size_t nodes;
+};
+
 struct pw_target_eval {
     struct pw_device *device; /* NULL or the reference: everything runs on the host */
     const struct pw_kernels *kernels;
     uint64_t seed;
     uint64_t draws; /* random operators so far */
     size_t target_nodes, host_nodes;
-    size_t host_floating;       /* host nodes with floating tensors that no control flow or data-dependence explains */
-    char host_note[256];        /* the first of those, and why */
+    size_t host_floating; /* host nodes with floating tensors that no control flow or data-dependence explains */
+    char host_note[256];  /* the first of those, and why */
+    struct pw_host_reason reasons[PW_TARGET_EVAL_REASONS];
+    size_t reason_count;
     pw_target_storage *storage; /* NULL: the graph's dtypes throughout */
     void *storage_user;
     size_t cast_nodes;           /* nodes that ran in another dtype than the graph's */
