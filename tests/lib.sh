@@ -14,6 +14,12 @@ not_ok() { # name, file to show...
     failures=$((failures + 1))
 }
 
+# figure TEXT: a measured figure, in the log and in what make check prints (it opens file 9)
+figure() {
+    echo "figure: $1"
+    { echo "$1" >&9; } 2>/dev/null || true
+}
+
 # exits NAME CODE command...: runs it, wants the exit code; output in $scratch/out and $scratch/err
 exits() {
     name=$1 want=$2

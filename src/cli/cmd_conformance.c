@@ -142,7 +142,7 @@ int pw_cmd_conformance(int argc, char **argv)
     const char *require = NULL, *times = NULL;
     const struct pw_option_own own[] = {
         {"require-target", NULL, "a floating-point node that falls to the host fails its set", &require},
-        {"times", NULL, "also the distribution of times and the slowest ten", &times},
+        {"times", NULL, "runs each set once before, and adds the distribution of times and the slowest ten", &times},
         {0}};
     const struct pw_command_usage usage = {
         "conformance", "DIR...", "Runs ONNX backend-test folders (model.onnx, test_data_set_N/*.pb) whole on a target.",
@@ -180,6 +180,7 @@ int pw_cmd_conformance(int argc, char **argv)
     conformance.kernels = kernels;
     conformance.device = device;
     conformance.require_target = require != NULL;
+    conformance.warm = times != NULL;
     conformance.seed = options.seed;
     conformance.strict = options.rtol >= 0 || options.atol >= 0;
     if (options.rtol >= 0)

@@ -303,27 +303,43 @@ static pw_status compare_outputs(const struct pw_graph *graph, const struct set_
     return PW_OK;
 }
 
+/* One evaluation: results in data->results, which are cleared first. */
+static pw_status evaluate(const struct pw_graph *graph, const struct pw_conformance_options *options,
+                          struct set_data *data, struct set_run *run, int64_t *elapsed_ns, struct pw_error *err)
+{
+    struct pw_eval_options eval = {.mode = PW_EVAL_GOLDEN, .seed = options->seed, .observe = watch_node, .user = run};
+    int64_t begin;
+    pw_status status;
+
+    for (size_t i = 0; i < data->output_count; i++)
+        pw_value_clear(&data->results[i]);
+    pw_property_watch_clear(&run->watch);
+    *run = (struct set_run){.target = {.device = options->device, .kernels = options->kernels, .seed = options->seed}};
+    if (options->device)
+        eval.backend = run_node;
+    status = pw_property_watch_init(&run->watch, graph, err);
+    if (status != PW_OK)
+        return status;
+    begin = pw_clock_ns();
+    status = pw_eval_graph(graph, data->inputs, data->input_count, &eval, data->results, err);
+    *elapsed_ns = pw_clock_ns() - begin;
+    return status;
+}
+
 static pw_status run_set(const struct pw_model *model, const char *folder, const struct pw_conformance_options *options,
                          struct pw_conformance_set *set, struct pw_error *err)
 {
     const struct pw_graph *graph = model->graph;
-    struct set_run run = {.target = {.device = options->device, .kernels = options->kernels, .seed = options->seed}};
-    struct pw_eval_options eval = {.mode = PW_EVAL_GOLDEN, .seed = options->seed, .observe = watch_node, .user = &run};
+    struct set_run run = {0};
     struct judge judge = {.options = options, .whole_graph = !options->strict && model->node_total > 1};
     struct set_data data = {0};
-    int64_t begin;
     pw_status status;
 
-    if (options->device)
-        eval.backend = run_node;
-    status = pw_property_watch_init(&run.watch, graph, err);
+    status = read_set(graph, folder, &data, err);
+    if (status == PW_OK && options->warm)
+        status = evaluate(graph, options, &data, &run, &set->elapsed_ns, err);
     if (status == PW_OK)
-        status = read_set(graph, folder, &data, err);
-    if (status != PW_OK)
-        goto done;
-    begin = pw_clock_ns();
-    status = pw_eval_graph(graph, data.inputs, data.input_count, &eval, data.results, err);
-    set->elapsed_ns = pw_clock_ns() - begin;
+        status = evaluate(graph, options, &data, &run, &set->elapsed_ns, err);
     set->target_nodes = run.target.target_nodes;
     set->host_nodes = run.target.host_nodes;
     set->reason_count = run.target.reason_count;
@@ -337,7 +353,6 @@ static pw_status run_set(const struct pw_model *model, const char *folder, const
     }
     if (status == PW_OK && pw_model_damaged(model))
         status = pw_error_set(err, PW_ERR_IO, "the model's file shrank while it was in use");
-done:
     pw_property_watch_clear(&run.watch);
     set_clear(&data);
     return status;

@@ -38,6 +38,7 @@ struct pw_conformance_options {
     const struct pw_kernels *kernels;
     bool strict;         /* no judging by the output's scale for whole graphs */
     bool require_target; /* a floating-point node on the host fails the set */
+    bool warm;           /* each set runs once beforehand, so that its time is without loading of code */
     uint64_t seed;
 };
 
