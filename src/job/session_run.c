@@ -1,15 +1,11 @@
 /* The session's two threads: the worker, which opens the device and verifies, and the store's writer. */
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <jansson.h>
 
 #include "base/clock.h"
 #include "base/compiler.h"
 #include "job/session_internal.h"
-#include "tensor/blas.h"
 
 void pw_session_say(struct pw_session *session, pw_status status, const char *format, ...)
 {
@@ -32,21 +28,28 @@ void pw_session_say(struct pw_session *session, pw_status status, const char *fo
 static pw_status begin_run(const struct pw_session *session, struct pw_store *store, int64_t *run, struct pw_error *err)
 {
     const struct pw_target_info *info = session->device ? pw_device_info(session->device) : NULL;
-    struct pw_arena arena = {0};
+    struct pw_environment environment = {0};
+    struct pw_buf json = {0};
     struct pw_store_run row = {.kind = "check",
                                .graph = session->graph_id,
                                .model_path = session->model->path,
                                .target = session->target,
                                .target_kind = info ? info->kind : "reference",
                                .device = info ? info->name : "reference",
-                               .environment = pw_session_environment(session, &arena),
                                .bindings = session->bindings_text,
                                .protocol = session->protocol->path,
                                .version = PACKAGE_VERSION,
                                .seed = session->seed};
-    pw_status status = pw_store_run_begin(store, &row, run, err);
+    pw_status status = pw_session_environment(session, &environment, err);
 
-    pw_arena_clear(&arena);
+    if (status == PW_OK)
+        status = pw_environment_json(&environment, &json, err);
+    if (status == PW_OK) {
+        row.environment = pw_buf_text(&json);
+        status = pw_store_run_begin(store, &row, run, err);
+    }
+    pw_buf_clear(&json);
+    pw_environment_clear(&environment);
     return status;
 }
 
@@ -350,23 +353,26 @@ void *pw_session_worker(void *user)
     return NULL;
 }
 
-const char *pw_session_environment(const struct pw_session *session, struct pw_arena *arena)
+pw_status pw_session_environment(const struct pw_session *session, struct pw_environment *out, struct pw_error *err)
 {
-    const struct pw_target_info *info = session->device ? pw_device_info(session->device) : NULL;
-    json_t *root = json_pack("{s:s, s:s}", "portwright", PACKAGE_VERSION, "blas", pw_blas_describe());
-    const char *copy;
-    char *text;
+    size_t count = session->inventory->signature_count;
+    const struct pw_kernel **used = pw_calloc(count + 1, sizeof *used);
+    struct pw_environment_request request = {.device = session->device,
+                                             .target = session->target,
+                                             .ops_dirs = session->ops_dirs,
+                                             .ops_dir_count = session->ops_dir_count,
+                                             .kernels = used};
+    pw_status status;
 
-    if (root && info) {
-        json_object_set_new(root, "device", json_string(info->name));
-        json_object_set_new(root, "platform", json_string(info->platform));
-        json_object_set_new(root, "driver", json_string(info->driver));
-        json_object_set_new(root, "runtime", json_string(info->runtime));
-        json_object_set_new(root, "compute_units", json_integer(info->compute_units));
+    if (!used)
+        return pw_error_memory(err, count * sizeof *used);
+    for (size_t i = 0; session->impls && i < count; i++) {
+        const struct pw_impl_list *list = &session->impls[i];
+
+        if (list->selected >= 0 && list->items[list->selected].kernel)
+            used[request.kernel_count++] = list->items[list->selected].kernel;
     }
-    text = root ? json_dumps(root, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
-    copy = text ? pw_arena_strndup(arena, text, strlen(text)) : NULL;
-    free(text); /* jansson's own allocation */
-    json_decref(root);
-    return copy ? copy : "{}";
+    status = pw_environment_read(&request, out, err);
+    pw_free(used);
+    return status;
 }
