@@ -436,16 +436,22 @@ static void test_md_report(void **state)
 
 static void test_ops_table(void **state)
 {
+    const struct pw_ops_dir dir = {PW_SRCDIR "/ops", false};
+    struct pw_kernels *kernels = NULL;
     struct pw_buf out = {0};
     struct pw_error err = {0};
 
     (void)state;
-    assert_int_equal(pw_report_ops_json(NULL, &out, &err), PW_OK);
+    assert_int_equal(pw_kernels_load(&dir, 1, &kernels, &err), PW_OK);
+    assert_int_equal(pw_report_ops_json(kernels, &out, &err), PW_OK);
     expect_valid("operators.schema.json", &out);
     pw_buf_clear(&out);
-    assert_int_equal(pw_report_ops_md(NULL, &out, &err), PW_OK);
-    assert_non_null(strstr(pw_buf_text(&out), "| Softmax | ai.onnx | 1, 11, 13 | softmax | yes | golden, loops |"));
+    assert_int_equal(pw_report_ops_md(kernels, &out, &err), PW_OK);
+    assert_non_null(strstr(pw_buf_text(&out), "| Softmax | ai.onnx | 1, 11, 13 | softmax | yes | golden, loops | "
+                                              "T: float | `softmax_rows`"));
+    assert_non_null(strstr(pw_buf_text(&out), "host: strings live on the host"));
     pw_buf_clear(&out);
+    pw_kernels_destroy(kernels);
     assert_int_equal(pw_report_ops_text(NULL, 80, &out, &err), PW_OK);
     assert_int_equal(pw_report_ops_csv(NULL, &out, &err), PW_OK);
     pw_buf_clear(&out);
