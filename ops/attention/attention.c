@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/compiler.h"
+#include "ops/attention/attention_linear.h"
 #include "ops/attention/attention_room.h"
 
 /* ---- shared ---- */
@@ -612,6 +613,21 @@ static const struct pw_attr_def ms_rotary_attrs[] = {
     {.name = "rotary_embedding_dim", .type = PW_ATTR_INT}, {.name = "is_packed_batching", .type = PW_ATTR_INT},
     {.name = "scale", .type = PW_ATTR_FLOAT, .f = 1.0f},   {0}};
 
+static const struct pw_formal linear_in[] = {{"query", "T", 0},
+                                             {"key", "T", 0},
+                                             {"value", "T", 0},
+                                             {"past_state", "S", PW_FORMAL_OPTIONAL},
+                                             {"decay", "T", PW_FORMAL_OPTIONAL},
+                                             {"beta", "T", PW_FORMAL_OPTIONAL},
+                                             {0}};
+static const struct pw_formal linear_out[] = {{"output", "T", 0}, {"present_state", "S", 0}, {0}};
+static const struct pw_attr_def linear_attrs[] = {{.name = "chunk_size", .type = PW_ATTR_INT, .i = 64},
+                                                  {.name = "kv_num_heads", .type = PW_ATTR_INT, .required = true},
+                                                  {.name = "q_num_heads", .type = PW_ATTR_INT, .required = true},
+                                                  {.name = "scale", .type = PW_ATTR_FLOAT},
+                                                  {.name = "update_rule", .type = PW_ATTR_STRING, .s = "gated_delta"},
+                                                  {0}};
+
 static const struct pw_attention_form projected_form = {pw_attention_read_projected};
 static const struct pw_attention_form onnx_form = {pw_attention_read};
 static const struct pw_attention_form multi_head_form = {pw_attention_read_multi_head};
@@ -644,6 +660,20 @@ const struct pw_op pw_attention_ops[] = {
      .infer = pw_rotary_infer,
      .golden = pw_rotary_golden,
      .bind = pw_rotary_bind},
+    {.domain = "",
+     .name = "LinearAttention",
+     .since = 27,
+     .category = PW_CATEGORY_ATTENTION,
+     .attrs = linear_attrs,
+     .inputs = linear_in,
+     .outputs = linear_out,
+     .infer = pw_linear_attention_infer,
+     .cost = pw_linear_attention_cost,
+     .accuracy = pw_linear_attention_accuracy,
+     .golden = pw_linear_attention_eval,
+     .fast = pw_linear_attention_eval,
+     .fill = pw_linear_attention_fill,
+     .bind = pw_linear_attention_bind},
     MICROSOFT("MultiHeadAttention", multi_head_attrs, multi_head_in, multi_head_out, pw_attention_multi_head_infer,
               pw_attention_golden, bind, multi_head_form),
     MICROSOFT("GroupQueryAttention", group_query_attrs, group_query_in, group_query_out, pw_attention_group_query_infer,
