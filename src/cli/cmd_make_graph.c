@@ -8,6 +8,7 @@
 #include "cli/cmd.h"
 #include "cli/options.h"
 #include "graph/decoder.h"
+#include "op/cases.h"
 
 struct texts { /* what was given; NULL = not */
     const char *layers, *width, *heads, *kv_heads, *vocabulary, *hidden, *positions, *opset, *nodes;
@@ -139,6 +140,18 @@ static void report(const struct pw_options *options, const char *external)
     putchar('\n');
 }
 
+/* A graph of single operators, each given as "Softmax-13 axis=1 (float32[2,3])". */
+static pw_status write_calls(const struct pw_options *options, struct pw_error *err)
+{
+    struct pw_buf bytes = {0};
+    pw_status status = pw_case_model((const char *const *)options->args, (size_t)options->arg_count, &bytes, err);
+
+    if (status == PW_OK)
+        status = pw_file_write(options->output, bytes.data, bytes.size, err);
+    pw_buf_clear(&bytes);
+    return status;
+}
+
 int pw_cmd_make_graph(int argc, char **argv)
 {
     struct texts given = {0};
@@ -162,7 +175,8 @@ int pw_cmd_make_graph(int argc, char **argv)
         {"nodes", "N", "pad with a chain of small operators up to N nodes", &given.nodes},
         {NULL, NULL, NULL, NULL},
     };
-    const struct pw_command_usage usage = {"make-graph", "-o FILE", "write a decoder graph in ONNX",
+    const struct pw_command_usage usage = {"make-graph", "[CALL...] -o FILE",
+                                           "write a decoder graph, or one of the calls given, in ONNX",
                                            "output seed quiet", own};
     struct pw_options options;
     struct pw_decoder decoder;
@@ -175,9 +189,13 @@ int pw_cmd_make_graph(int argc, char **argv)
         goto done;
     pw_decoder_defaults(&decoder);
     decoder.seed = options.seed;
-    if (options.arg_count > 0 || !options.output)
-        status = pw_error_set(&err, PW_ERR_USAGE, "make-graph: expected -o FILE%s",
-                              options.arg_count > 0 ? " and no other argument" : "");
+    if (options.arg_count > 0 && options.output) {
+        status = write_calls(&options, &err);
+        code = status == PW_OK ? PW_EXIT_HELD : pw_options_fail(&err);
+        goto done;
+    }
+    if (!options.output)
+        status = pw_error_set(&err, PW_ERR_USAGE, "make-graph: expected -o FILE");
     else
         status = parse_numbers(&given, &decoder, &err);
     if (status == PW_OK)

@@ -43,6 +43,20 @@ struct pw_case_data {
 pw_status pw_case_parse(const struct pw_room_case *c, struct pw_case_data *out, struct pw_error *err);
 void pw_case_clear(struct pw_case_data *data);
 
+/* A call as one text: "Softmax-13 axis=1 (float32[2,3], -)". Inputs are tensor texts or "-"; one without values is a
+ * shape to fill in later, one that begins with '=' is a constant of the graph. "-> 3" behind it asks for optional
+ * outputs too. Texts of *out lie in the arena. */
+struct pw_case_call {
+    struct pw_room_case c;
+    bool constant[PW_CASE_MAX_INPUTS];
+    bool drawn[PW_CASE_MAX_INPUTS]; /* the text had no values: zeros, or for a constant arbitrary ones */
+};
+pw_status pw_case_call_parse(const char *text, struct pw_arena *arena, struct pw_case_call *out, struct pw_error *err);
+
+/* An ONNX model of such calls, each a node of its own with graph inputs and outputs; what sets shapes (axes, pads, K)
+ * and constants are initializers. All must agree on one opset. */
+pw_status pw_case_model(const char *const *calls, size_t count, struct pw_buf *bytes, struct pw_error *err);
+
 /* Parses one tensor text. */
 pw_status pw_tensor_parse(const char *text, struct pw_value *out, struct pw_error *err);
 

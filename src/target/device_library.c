@@ -9,6 +9,52 @@ static void put_attribute(struct pw_buf *out, const char *name)
     pw_buf_printf(out, "%s%s=", out->size > 0 ? " " : "", name);
 }
 
+/* Quoted as in the texts of cases (op/cases.h). */
+static void put_text(struct pw_buf *out, const char *data, size_t size)
+{
+    static const char special[] = "\n\t\0\\'", letters[] = "nt0\\'";
+    pw_buf_putc(out, '\'');
+    for (size_t i = 0; i < size; i++) {
+        const char *at = memchr(special, data[i], sizeof special - 1);
+        if (at)
+            pw_buf_putc(out, '\\');
+        pw_buf_putc(out, at ? letters[at - special] : data[i]);
+    }
+    pw_buf_putc(out, '\'');
+}
+
+static void put_tensor(struct pw_buf *out, const struct pw_tensor *t)
+{
+    pw_dtype_kind kind = pw_dtype_facts(t->dtype)->kind;
+    pw_buf_putc(out, '<');
+    pw_tensor_describe(t, out);
+    for (int64_t i = 0; i < t->count && kind != PW_KIND_COMPLEX; i++) {
+        pw_buf_putc(out, ' ');
+        if (kind == PW_KIND_STRING)
+            put_text(out, ((const struct pw_bytes *)t->data)[i].data, ((const struct pw_bytes *)t->data)[i].size);
+        else if (kind == PW_KIND_FLOAT)
+            pw_buf_printf(out, "%.17g", pw_tensor_get(t, i));
+        else
+            pw_buf_printf(out, "%lld", (long long)pw_tensor_get_int(t, i));
+    }
+    pw_buf_putc(out, '>');
+}
+
+static void put_list(struct pw_buf *out, const struct pw_attr *attr)
+{
+    pw_buf_putc(out, '[');
+    for (size_t i = 0; i < attr->count; i++) {
+        pw_buf_puts(out, i > 0 ? "," : "");
+        if (attr->type == PW_ATTR_INTS)
+            pw_buf_printf(out, "%lld", (long long)attr->ints[i]);
+        else if (attr->type == PW_ATTR_FLOATS)
+            pw_buf_printf(out, "%.9g", (double)attr->floats[i]);
+        else
+            put_text(out, attr->strings[i].data, attr->strings[i].size);
+    }
+    pw_buf_putc(out, ']');
+}
+
 static void put_node_attribute(struct pw_buf *out, const struct pw_attr *attr)
 {
     switch (attr->type) {
@@ -22,16 +68,19 @@ static void put_node_attribute(struct pw_buf *out, const struct pw_attr *attr)
         break;
     case PW_ATTR_STRING:
         put_attribute(out, attr->name);
-        pw_buf_printf(out, "'%s'", attr->s.data ? attr->s.data : "");
+        put_text(out, attr->s.data, attr->s.size);
         break;
     case PW_ATTR_INTS:
+    case PW_ATTR_FLOATS:
+    case PW_ATTR_STRINGS:
         put_attribute(out, attr->name);
-        pw_buf_putc(out, '[');
-        for (size_t i = 0; i < attr->count; i++)
-            pw_buf_printf(out, "%s%lld", i > 0 ? "," : "", (long long)attr->ints[i]);
-        pw_buf_putc(out, ']');
+        put_list(out, attr);
         break;
-    default: /* tensors and graphs are not in the text */
+    case PW_ATTR_TENSOR:
+        put_attribute(out, attr->name);
+        put_tensor(out, attr->tensor);
+        break;
+    default: /* graphs, types and sparse tensors are not in the text: only operators of the host have them */
         break;
     }
 }
@@ -48,7 +97,7 @@ static void put_default(struct pw_buf *out, const struct pw_attr_def *def)
         pw_buf_printf(out, "%.9g", (double)def->f);
     } else if (def->type == PW_ATTR_STRING && def->s) {
         put_attribute(out, def->name);
-        pw_buf_printf(out, "'%s'", def->s);
+        put_text(out, def->s, strlen(def->s));
     }
 }
 
@@ -72,6 +121,7 @@ pw_status pw_device_library_call(const struct pw_call *call, struct pw_arena *ar
     work->library_op = call->op->name;
     work->library_domain = call->op->domain;
     work->library_opset = call->op->since;
+    work->library_seed = call->seed;
     work->library_attributes = text.failed ? NULL : pw_arena_strndup(arena, pw_buf_text(&text), text.size);
     pw_buf_clear(&text);
     return work->library_attributes ? PW_OK : pw_error_memory(err, text.size);

@@ -80,11 +80,14 @@ struct pw_target_tensor {
 struct pw_target_library_call {
     const char *domain, *op_type;
     int opset;
-    const char *attributes; /* "name=value …" canonical text */
+    /* "name=value …", defaults included: ints 3, floats 0.5, texts 'nearest' (escaped with a backslash: quote,
+     * backslash, n, t, 0), lists [1,2] ['a','b'], tensors <float32[2] 1 2>. */
+    const char *attributes;
     const struct pw_target_tensor *inputs;
     size_t input_count;
     const struct pw_target_tensor *outputs;
     size_t output_count;
+    uint64_t seed; /* of the draws of a random operator: the same seed, the same draws */
 };
 
 struct pw_target {

@@ -248,7 +248,8 @@ static pw_status bind_library(struct run *run, struct pw_error *err)
                                                 .inputs = tensors,
                                                 .input_count = work->library_inputs,
                                                 .outputs = tensors + work->library_inputs,
-                                                .output_count = work->library_outputs};
+                                                .output_count = work->library_outputs,
+                                                .seed = work->library_seed};
     return PW_OK;
 }
 

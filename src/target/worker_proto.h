@@ -116,6 +116,7 @@ struct pw_work {
     const char *library_domain;
     const char *library_attributes;
     int library_opset;
+    uint64_t library_seed;
     struct pw_work_tensor *tensors; /* inputs, then outputs */
     size_t library_inputs, library_outputs;
 

@@ -49,6 +49,7 @@ void pw_work_write_library(struct pw_buf *out, const struct pw_work *work)
     pw_wire_text(out, work->library_domain);
     pw_wire_text(out, work->library_attributes);
     pw_wire_u32(out, (uint32_t)work->library_opset);
+    pw_wire_u64(out, work->library_seed);
     pw_wire_u32(out, (uint32_t)work->library_inputs);
     pw_wire_u32(out, (uint32_t)work->library_outputs);
     for (size_t i = 0; i < work->library_inputs + work->library_outputs; i++) {
@@ -152,6 +153,7 @@ pw_status pw_work_read_library(struct pw_wire *wire, struct pw_arena *arena, str
     out->library_domain = pw_wire_read_text(wire);
     out->library_attributes = pw_wire_read_text(wire);
     out->library_opset = (int)pw_wire_read_u32(wire);
+    out->library_seed = pw_wire_read_u64(wire);
     out->library_inputs = pw_wire_read_u32(wire);
     out->library_outputs = pw_wire_read_u32(wire);
     if (out->library_inputs > WORK_MAX_ITEMS || out->library_outputs > WORK_MAX_ITEMS)

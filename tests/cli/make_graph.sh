@@ -57,6 +57,24 @@ refused "--external-data ../w.bin" "without a folder"
 refused "--external-data bad.onnx" "the model's own file"
 refused "--nodes 10" "the decoder alone has"
 refused "--layers 20 --width 8192 --heads 8" "external file"
+# Single operators from their texts.
+exits "a graph of calls" 0 "$PORTWRIGHT" make-graph "Softmax-13 axis=1 (float32[2,3,70])" \
+    "TopK-11 (float32[3,16], int64[1] 5)" "com.microsoft:Gelu-1 (float16[7,9])" \
+    "Gather-13 (=float32[9,4], int64[3])" "MaxPool-12 kernel_shape=[2,2] (float32[1,1,4,4]) -> 2" -o calls.onnx
+exits "  is read" 0 "$PORTWRIGHT" inventory calls.onnx --format csv
+for op in Softmax-13 TopK-11 com.microsoft:Gelu-1 Gather-13 MaxPool-12; do says "  has $op" "$scratch/out" "$op"; done
+call_refused() { # call, part of the message
+    exits "refuses '$1'" 2 "$PORTWRIGHT" make-graph "$1" -o bad.onnx
+    says "  and says so" "$scratch/err" "$2"
+}
+call_refused "Softmax" "expected Op-version attributes (inputs)"
+call_refused "Softmax-13 axis=7 (float32[2,3])" "axis 7, but the input has rank 2"
+call_refused "Nonesuch-1 (float32[2])" "unknown operator"
+call_refused "Softmax-13 (float33[2])" "float33"
+call_refused "Softmax-13 (float32[2]) -> 0" "expected Op-version attributes (inputs)"
+exits "calls of different opsets" 2 "$PORTWRIGHT" make-graph "Softmax-11 (float32[2])" "Relu-14 (float32[2])" -o bad.onnx
+says "  are named" "$scratch/err" "Softmax-11 means another definition under opset 14"
+
 exits "refuses to run without -o" 2 "$PORTWRIGHT" make-graph
 exits "a folder that is not there" 2 "$PORTWRIGHT" make-graph -o nowhere/g.onnx
 finish
