@@ -1,0 +1,101 @@
+#include "baseline/folder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/mem.h"
+
+#define ID_DIGITS 12
+#define NAME_MAX_BYTES 60
+#define LOCK_WAIT_NS (INT64_C(10) * 1000000000)
+#define LOCK_POLL_NS 10000000
+
+void pw_folder_safe_name(struct pw_buf *out, const char *name)
+{
+    for (size_t i = 0; name[i] && i < NAME_MAX_BYTES; i++) {
+        char c = name[i];
+        bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+                     (c == '.' && i > 0) || (c == '-' && i > 0);
+
+        pw_buf_putc(out, plain ? c : '-');
+    }
+    if (!name[0])
+        pw_buf_putc(out, '-');
+}
+
+/* "…/gpt_kv.onnx" -> "gpt_kv" */
+static void model_name(struct pw_buf *out, const char *model_path)
+{
+    const char *slash = strrchr(model_path, '/');
+    struct pw_buf stem = {0};
+
+    pw_buf_puts(&stem, slash ? slash + 1 : model_path);
+    if (!stem.failed && pw_text_ends(pw_buf_text(&stem), ".onnx"))
+        stem.data[stem.size -= 5] = '\0';
+    pw_folder_safe_name(out, stem.size ? pw_buf_text(&stem) : "graph");
+    out->failed |= stem.failed;
+    pw_buf_clear(&stem);
+}
+
+pw_status pw_folder_graph(const char *root, const char *graph_id, const char *model_path, struct pw_buf *out,
+                          struct pw_error *err)
+{
+    struct pw_buf ending = {0}, name = {0};
+    char **names = NULL;
+    size_t count = 0;
+    pw_status status = PW_OK;
+
+    pw_buf_printf(&ending, "-%.*s", ID_DIGITS, graph_id);
+    if (pw_file_is_dir(root))
+        status = pw_file_list(root, &names, &count, err);
+    for (size_t i = 0; i < count && !name.size; i++)
+        if (pw_text_ends(names[i], pw_buf_text(&ending)))
+            pw_buf_puts(&name, names[i]);
+    if (status == PW_OK && !name.size) {
+        model_name(&name, model_path);
+        pw_buf_puts(&name, pw_buf_text(&ending));
+    }
+    if (status == PW_OK)
+        pw_buf_printf(out, "%s/%s", root, pw_buf_text(&name));
+    if (status == PW_OK && (out->failed || name.failed || ending.failed))
+        status = pw_error_memory(err, strlen(root));
+    pw_free(names);
+    pw_buf_clear(&ending);
+    pw_buf_clear(&name);
+    return status;
+}
+
+pw_status pw_folder_lock(const char *folder, int *fd, struct pw_error *err)
+{
+    int64_t deadline = pw_clock_ns() + LOCK_WAIT_NS;
+    pw_status status = pw_file_mkdirs(folder, err);
+    int opened;
+
+    if (status != PW_OK)
+        return status;
+    opened = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (opened < 0)
+        return pw_error_set(err, PW_ERR_IO, "cannot open '%s': %s", folder, strerror(errno));
+    while (flock(opened, LOCK_EX | LOCK_NB) != 0) {
+        if (errno != EWOULDBLOCK && errno != EINTR) /* a file system without locks: renames are atomic anyway */
+            break;
+        if (pw_clock_ns() > deadline) {
+            close(opened);
+            return pw_error_set(err, PW_ERR_IO, "'%s' is being changed by another portwright: try again", folder);
+        }
+        pw_clock_sleep_ns(LOCK_POLL_NS);
+    }
+    *fd = opened;
+    return PW_OK;
+}
+
+void pw_folder_unlock(int fd)
+{
+    if (fd >= 0)
+        close(fd);
+}
