@@ -4,9 +4,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -81,10 +84,34 @@ const char *pw_link_cache_dir(const struct pw_link *link, const struct pw_link_o
     return options->throwaway ? link->own_dir : options->cache_dir;
 }
 
+#define THROWAWAY "throwaway-"
+#define STALE_SECONDS 3600 /* its process may be alive but of another container, whose ids we cannot see */
+
+void pw_link_sweep(const char *cache_dir)
+{
+    char **names = NULL;
+    size_t count = 0;
+    struct pw_buf path = {0};
+    if (pw_file_list(cache_dir, &names, &count, NULL) != PW_OK)
+        return;
+    for (size_t i = 0; i < count; i++) {
+        struct stat st;
+        if (strncmp(names[i], THROWAWAY, strlen(THROWAWAY)) != 0)
+            continue;
+        long pid = strtol(names[i] + strlen(THROWAWAY), NULL, 10);
+        pw_file_join(&path, cache_dir, names[i]);
+        if (pid > 0 && kill((pid_t)pid, 0) != 0 && errno == ESRCH && lstat(pw_buf_text(&path), &st) == 0 &&
+            S_ISDIR(st.st_mode) && time(NULL) - st.st_mtime > STALE_SECONDS)
+            pw_remove_tree(pw_buf_text(&path));
+    }
+    pw_buf_clear(&path);
+    pw_free(names);
+}
+
 static pw_status make_own_dir(struct pw_link *link, const char *cache_dir, struct pw_error *err)
 {
     struct pw_buf path = {0};
-    pw_buf_printf(&path, "%s/throwaway-XXXXXX", cache_dir ? cache_dir : "/tmp");
+    pw_buf_printf(&path, "%s/" THROWAWAY "%d-XXXXXX", cache_dir ? cache_dir : "/tmp", (int)getpid());
     if (path.failed || !mkdtemp(path.data)) {
         pw_status status =
             path.failed ? pw_error_memory(err, 64)

@@ -7,12 +7,15 @@
 #include <cmocka.h>
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "device_plans.h"
@@ -361,6 +364,31 @@ static void test_foreign(void **state)
     assert_int_equal(count_throwaway(), 0);
 }
 
+/* What a killed process left behind goes when the next one opens the device; what is young or alive stays. */
+static void test_sweeps(void **state)
+{
+    struct pw_device_options options = {.workers = 1, .cache_dir = cache_dir};
+    struct pw_device *d = NULL;
+    char dead[128], young[128], alive[128], file[160];
+    const struct timespec old[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
+    (void)state;
+    need_device();
+    snprintf(dead, sizeof dead, "%s/throwaway-%d-aaaaaa", cache_dir, 0x7ffffffe);
+    snprintf(young, sizeof young, "%s/throwaway-%d-bbbbbb", cache_dir, 0x7ffffffe);
+    snprintf(alive, sizeof alive, "%s/throwaway-%d-cccccc", cache_dir, (int)getpid());
+    snprintf(file, sizeof file, "%s/file", dead);
+    assert_int_equal(mkdir(dead, 0700) | mkdir(young, 0700) | mkdir(alive, 0700), 0);
+    fclose(fopen(file, "w"));
+    assert_int_equal(utimensat(AT_FDCWD, dead, old, 0) | utimensat(AT_FDCWD, alive, old, 0), 0);
+    assert_int_equal(pw_device_open("opencl", &options, &d, NULL), PW_OK);
+    pw_device_close(d);
+    assert_int_not_equal(access(dead, F_OK), 0);
+    assert_int_equal(access(young, F_OK), 0);
+    assert_int_equal(access(alive, F_OK), 0);
+    rmdir(young);
+    rmdir(alive);
+}
+
 static void test_lists(void **state)
 {
     struct pw_buf list = {0};
@@ -450,8 +478,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_timeout),      cmocka_unit_test(test_cancel),
         cmocka_unit_test(test_build_log),    cmocka_unit_test(test_bad_launches),
         cmocka_unit_test(test_empty),        cmocka_unit_test(test_repeats),
-        cmocka_unit_test(test_foreign),      cmocka_unit_test(test_lists),
-        cmocka_unit_test(test_threads),      cmocka_unit_test(test_many_crashes),
+        cmocka_unit_test(test_foreign),      cmocka_unit_test(test_sweeps),
+        cmocka_unit_test(test_lists),        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_many_crashes),
     };
     return cmocka_run_group_tests(tests, group_setup, group_teardown);
 }
