@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "target/device_internal.h"
+#include "target/sandbox.h"
 
 #define START_DEADLINE_NS 30000000000
 #define WORKERS_DEFAULT_MAX 4
@@ -84,12 +85,27 @@ static pw_status choose_cache_dir(struct pw_device *device, const char *wanted, 
 
 /* ---- workers ---- */
 
-static struct pw_link_options link_options(const struct pw_device *device, bool foreign)
+/* A worker has one thread when it enters its sandbox. */
+static const char *const worker_environment[] = {"OPENBLAS_NUM_THREADS=1", NULL};
+
+static struct pw_link_options link_options(const char *cache_dir, bool foreign)
 {
     return (struct pw_link_options){.flag = "--worker",
                                     .mode = "target",
-                                    .cache_dir = device->cache_dir,
-                                    .throwaway = foreign || !device->cache_dir};
+                                    .cache_dir = cache_dir,
+                                    .throwaway = foreign || !cache_dir,
+                                    .uid = pw_sandbox_uid(foreign),
+                                    .environment = worker_environment};
+}
+
+/* What every worker is told before it opens a driver. */
+static void write_policy(struct pw_buf *request, const struct pw_link *link, const struct pw_link_options *options,
+                         const char *plugin, bool foreign)
+{
+    pw_wire_text(request, plugin);
+    pw_wire_text(request, link->dir ? link->dir : "");
+    pw_wire_u32(request, foreign);
+    pw_wire_u32(request, options->uid);
 }
 
 static void take_info(struct pw_device *device, const struct pw_target_info *info, const char *library)
@@ -115,18 +131,15 @@ static void take_info(struct pw_device *device, const struct pw_target_info *inf
 static pw_status open_worker(struct pw_device *device, struct pw_pool_slot *slot, bool describe, struct pw_error *err)
 {
     struct pw_buf request = {0}, log = {0};
-    struct pw_link_options options = link_options(device, slot->foreign);
+    struct pw_link_options options = link_options(device->cache_dir, slot->foreign);
     struct pw_target_info info;
     struct pw_wire wire;
     pw_message_type type;
     pw_status status = pw_link_start(&slot->link, &options, err);
     if (status != PW_OK)
         return status;
-    const char *dir = pw_link_cache_dir(&slot->link, &options);
+    write_policy(&request, &slot->link, &options, device->plugin, slot->foreign);
     pw_wire_text(&request, device->open_spec);
-    pw_wire_text(&request, device->plugin);
-    pw_wire_text(&request, dir ? dir : "");
-    pw_wire_u32(&request, slot->foreign);
     status = request.failed ? pw_error_memory(err, request.size)
                             : pw_link_send(&slot->link, PW_MSG_OPEN, request.data, request.size, err);
     if (status == PW_OK)
@@ -201,6 +214,10 @@ pw_status pw_pool_acquire(struct pw_device *device, const struct pw_pool_want *w
 {
     if (device->reference)
         return pw_error_set(err, PW_ERR_TARGET, "the target 'reference' executes no kernels");
+    char why[160];
+    if (want->foreign && !pw_sandbox_unconfined_permitted() && !pw_sandbox_confines(why, sizeof why))
+        return pw_error_set(err, PW_ERR_TARGET,
+                            "a kernel from outside cannot be confined: %s; --unsafe-kernels runs it all the same", why);
     struct pw_pool_slot *slot;
     pthread_mutex_lock(&device->mutex);
     while (!(slot = pick(device, want)))
@@ -317,12 +334,16 @@ const char *pw_device_library(const struct pw_device *device)
 pw_status pw_device_list(struct pw_buf *out, struct pw_error *err)
 {
     struct pw_link link = {0};
-    struct pw_link_options options = {.flag = "--worker", .mode = "target", .throwaway = true};
+    struct pw_link_options options = link_options(NULL, false);
+    struct pw_buf request = {0};
     struct pw_wire wire;
     pw_message_type type;
     pw_status status = pw_link_start(&link, &options, err);
-    if (status == PW_OK)
-        status = pw_link_send(&link, PW_MSG_LIST, NULL, 0, err);
+    if (status == PW_OK) {
+        write_policy(&request, &link, &options, "", false);
+        status = request.failed ? pw_error_memory(err, request.size)
+                                : pw_link_send(&link, PW_MSG_LIST, request.data, request.size, err);
+    }
     if (status == PW_OK)
         status = pw_link_wait(&link, PW_MSG_REPLY, START_DEADLINE_NS, NULL, "listing devices", &type, &wire, NULL, err);
     if (status == PW_OK) {
@@ -337,5 +358,6 @@ pw_status pw_device_list(struct pw_buf *out, struct pw_error *err)
             pw_buf_puts(out, text);
     }
     pw_link_end(&link);
+    pw_buf_clear(&request);
     return status;
 }

@@ -16,16 +16,31 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "target/remove.h"
+#include "target/sandbox.h"
 
 #define POLL_STEP_NS 50000000   /* how often a cancel is looked at */
 #define DEATH_WAIT_NS 200000000 /* a worker that closed its socket is given this long to finish dying */
 
 /* Variables of ours that a worker gets. The rest of its environment is made here. */
 static const char *const passed_on[] = {
-    "OCL_ICD_VENDORS", "OCL_ICD_FILENAMES",      "OPENCL_VENDOR_PATH", "LD_LIBRARY_PATH",
-    "POCL_DEVICES",    "POCL_MAX_PTHREAD_COUNT", "POCL_DEBUG",         "ASAN_OPTIONS",
-    "UBSAN_OPTIONS",   "TSAN_OPTIONS",           "LSAN_OPTIONS",       "LLVM_PROFILE_FILE",
-    "GCOV_PREFIX",     "OMP_NUM_THREADS",        "OPENBLAS_CORETYPE",  "CUDA_VISIBLE_DEVICES",
+    "OCL_ICD_VENDORS",
+    "OCL_ICD_FILENAMES",
+    "OPENCL_VENDOR_PATH",
+    "LD_LIBRARY_PATH",
+    "POCL_DEVICES",
+    "POCL_MAX_PTHREAD_COUNT",
+    "POCL_DEBUG",
+    "ASAN_OPTIONS",
+    "UBSAN_OPTIONS",
+    "TSAN_OPTIONS",
+    "LSAN_OPTIONS",
+    "LLVM_PROFILE_FILE",
+    "GCOV_PREFIX",
+    "OMP_NUM_THREADS",
+    "OPENBLAS_CORETYPE",
+    "CUDA_VISIBLE_DEVICES",
+    "PORTWRIGHT_SANDBOX_READ",
+    "PORTWRIGHT_SANDBOX_DEVICES",
 };
 
 static pw_status add_variable(struct pw_buf *block, size_t *count, const char *name, const char *value)
@@ -45,7 +60,7 @@ static pw_status make_environment(const struct pw_link *link, const struct pw_li
                                   struct pw_buf *block, char ***env, struct pw_error *err)
 {
     size_t count = 0;
-    const char *dir = pw_link_cache_dir(link, options);
+    const char *dir = link->dir && options->uid != 0 ? PW_SANDBOX_HERE : link->dir;
     add_variable(block, &count, "PATH=/usr/local/bin:/usr/bin:/bin", NULL);
     add_variable(block, &count, "LC_ALL=C", NULL);
     for (size_t i = 0; i < sizeof passed_on / sizeof *passed_on; i++) {
@@ -79,11 +94,6 @@ static pw_status make_environment(const struct pw_link *link, const struct pw_li
     return PW_OK;
 }
 
-const char *pw_link_cache_dir(const struct pw_link *link, const struct pw_link_options *options)
-{
-    return options->throwaway ? link->own_dir : options->cache_dir;
-}
-
 #define THROWAWAY "throwaway-"
 #define STALE_SECONDS 3600 /* its process may be alive but of another container, whose ids we cannot see */
 
@@ -108,7 +118,7 @@ void pw_link_sweep(const char *cache_dir)
     pw_free(names);
 }
 
-static pw_status make_own_dir(struct pw_link *link, const char *cache_dir, struct pw_error *err)
+static pw_status make_throwaway(struct pw_link *link, const char *cache_dir, struct pw_error *err)
 {
     struct pw_buf path = {0};
     pw_buf_printf(&path, "%s/" THROWAWAY "%d-XXXXXX", cache_dir ? cache_dir : "/tmp", (int)getpid());
@@ -119,8 +129,30 @@ static pw_status make_own_dir(struct pw_link *link, const char *cache_dir, struc
         pw_buf_clear(&path);
         return status;
     }
-    link->own_dir = path.data; /* now the link's */
+    link->dir = path.data; /* now the link's */
+    link->throwaway = true;
     return PW_OK;
+}
+
+/* The folder where the worker may write, and its owner. Nothing else of cache_dir is the worker's: not what
+ * others throw away, and a folder that was named by mistake changes its owner never. */
+static pw_status make_dir(struct pw_link *link, const struct pw_link_options *options, struct pw_error *err)
+{
+    struct pw_buf path = {0};
+    pw_status status = PW_OK;
+    if (options->cache_dir)
+        status = pw_file_mkdirs(options->cache_dir, err);
+    if (status == PW_OK && options->throwaway) {
+        status = make_throwaway(link, options->cache_dir, err);
+    } else if (status == PW_OK && options->cache_dir) {
+        pw_file_join(&path, options->cache_dir, "shared");
+        status = path.failed ? pw_error_memory(err, strlen(options->cache_dir)) : pw_file_mkdirs(path.data, err);
+        if (status == PW_OK)
+            link->dir = path.data; /* now the link's */
+        else
+            pw_buf_clear(&path);
+    }
+    return status == PW_OK && link->dir ? pw_sandbox_own(link->dir, options->uid, err) : status;
 }
 
 pw_status pw_link_start(struct pw_link *link, const struct pw_link_options *options, struct pw_error *err)
@@ -136,10 +168,7 @@ pw_status pw_link_start(struct pw_link *link, const struct pw_link_options *opti
         status = pw_error_memory(err, PW_PROTO_MAX);
         goto done;
     }
-    if (options->cache_dir)
-        status = pw_file_mkdirs(options->cache_dir, err);
-    if (status == PW_OK && options->throwaway)
-        status = make_own_dir(link, options->cache_dir, err);
+    status = make_dir(link, options, err);
     if (status == PW_OK)
         status = make_environment(link, options, &block, &env, err);
     if (status == PW_OK)
@@ -164,10 +193,9 @@ void pw_link_end(struct pw_link *link)
     pw_shm_clear(&link->out);
     pw_free(link->payload);
     pw_free(link->tail);
-    if (link->own_dir) {
-        pw_remove_tree(link->own_dir);
-        pw_free(link->own_dir);
-    }
+    if (link->throwaway)
+        pw_remove_tree(link->dir);
+    pw_free(link->dir);
     *link = (struct pw_link){.process = {0, -1, -1}, .in = {.fd = -1}, .out = {.fd = -1}};
 }
 

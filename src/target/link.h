@@ -26,16 +26,18 @@ struct pw_link {
     char *tail;        /* ring of the last PW_LINK_TAIL bytes of stderr */
     size_t tail_mark;  /* tail_total when the last request was sent */
     size_t tail_total; /* bytes ever written */
-    char *own_dir;     /* throwaway folder, removed with the worker; NULL = none. Owned */
+    char *dir;         /* where this worker may write; NULL = nowhere. Owned */
+    bool throwaway;    /* dir is removed with the worker */
 };
 
-/* Starts a worker. cache_dir: folder for compiled code (made when missing). throwaway: compiled code
- * goes to a fresh folder inside cache_dir that is removed at the end. environment: more "NAME=value"
- * strings, ended by NULL; may be NULL. */
+/* Starts a worker. cache_dir: folder for compiled code (made when missing), which is kept in "shared" in it.
+ * throwaway: compiled code goes to a fresh folder inside cache_dir that is removed at the end. environment:
+ * more "NAME=value" strings, ended by NULL; may be NULL. */
 struct pw_link_options {
     const char *flag, *mode; /* arguments of the process; mode may be NULL */
     const char *cache_dir;
     bool throwaway;
+    uid_t uid; /* whom the worker will become; 0 = stays who we are */
     const char *const *environment;
 };
 pw_status pw_link_start(struct pw_link *link, const struct pw_link_options *options, struct pw_error *err);
@@ -43,8 +45,6 @@ pw_status pw_link_start(struct pw_link *link, const struct pw_link_options *opti
 void pw_link_sweep(const char *cache_dir);
 void pw_link_end(struct pw_link *link); /* at once; a zeroed or ended link is fine */
 bool pw_link_running(const struct pw_link *link);
-/* Folder where this worker keeps compiled code; NULL when none. */
-const char *pw_link_cache_dir(const struct pw_link *link, const struct pw_link_options *options);
 
 /* Sends a request, with the regions that the worker does not have yet. */
 pw_status pw_link_send(struct pw_link *link, pw_message_type type, const void *payload, size_t size,

@@ -40,25 +40,60 @@ static pw_status answer(uint64_t id, pw_message_type type, const struct pw_buf *
 
 typedef pw_status handler(struct pw_worker *worker, uint64_t id, struct pw_wire *wire, struct pw_buf *reply);
 
+/* A kernel may spin for ever in the main thread: this one notices that the parent is gone. */
+static void *watch_parent(void *unused)
+{
+    (void)unused;
+    struct pollfd fd = {.fd = PW_WORKER_FD, .events = 0};
+    for (;;)
+        if (poll(&fd, 1, -1) > 0 && (fd.revents & (POLLHUP | POLLERR | POLLNVAL)))
+            _exit(0);
+    return NULL;
+}
+
+/* The first words of every first request. From here on nothing is unconfined, threads included. */
+static pw_status confine(struct pw_worker *worker, struct pw_wire *wire, struct pw_sandbox_policy *policy,
+                         struct pw_error *err)
+{
+    pthread_t watcher;
+    pw_status status = PW_OK;
+    *policy = (struct pw_sandbox_policy){.plugin_fd = -1};
+    const char *plugin = pw_wire_read_text(wire);
+    const char *scratch = pw_wire_read_text(wire);
+    policy->plugin = plugin[0] ? plugin : NULL;
+    policy->scratch_dir = scratch[0] ? scratch : NULL;
+    policy->foreign = pw_wire_read_u32(wire) != 0;
+    policy->uid = pw_wire_read_u32(wire);
+    if (wire->bad || worker->confined)
+        return pw_error_set(err, PW_ERR_FORMAT, "malformed request");
+    if (policy->plugin)
+        status = pw_plugin_open(policy->plugin, policy->uid != 0, &policy->plugin_fd, err);
+    if (status == PW_OK)
+        status = pw_sandbox_enter(policy, err);
+    worker->confined = true;
+    if (status == PW_OK && scratch[0]) {
+        scratch = policy->uid != 0 ? PW_SANDBOX_HERE : scratch;
+        worker->cache_dir = pw_strdup(scratch);
+        status = worker->cache_dir ? PW_OK : pw_error_memory(err, strlen(scratch));
+    }
+    if (status == PW_OK && pthread_create(&watcher, NULL, watch_parent, NULL) != 0)
+        status = pw_error_set(err, PW_ERR_TARGET, "cannot start a thread");
+    return status;
+}
+
 static pw_status serve_open(struct pw_worker *worker, uint64_t id, struct pw_wire *wire, struct pw_buf *reply)
 {
     struct pw_error error = {0};
+    struct pw_sandbox_policy policy;
     char message[512] = "";
     (void)id;
+    pw_status status = confine(worker, wire, &policy, &error);
     const char *spec = pw_wire_read_text(wire);
-    const char *plugin = pw_wire_read_text(wire);
-    const char *cache_dir = pw_wire_read_text(wire);
-    bool foreign = pw_wire_read_u32(wire) != 0;
-    struct pw_sandbox_policy policy = {
-        .scratch_dir = cache_dir[0] ? cache_dir : NULL, .plugin = plugin[0] ? plugin : NULL, .foreign = foreign};
-    pw_status status = wire->bad || worker->target ? pw_error_set(&error, PW_ERR_FORMAT, "malformed open") : PW_OK;
-    if (status == PW_OK)
-        status = pw_sandbox_enter(&policy, &error);
-    if (status == PW_OK && cache_dir[0] && !(worker->cache_dir = pw_strdup(cache_dir)))
-        status = pw_error_memory(&error, strlen(cache_dir));
+    if (status == PW_OK && wire->bad)
+        status = pw_error_set(&error, PW_ERR_FORMAT, "malformed open");
     if (status == PW_OK) {
-        if (plugin[0])
-            status = pw_plugin_load(plugin, &worker->target, &error);
+        if (policy.plugin)
+            status = pw_plugin_load(policy.plugin, policy.plugin_fd, &worker->target, &error);
         else
             worker->target = pw_opencl_target();
     }
@@ -74,6 +109,8 @@ static pw_status serve_open(struct pw_worker *worker, uint64_t id, struct pw_wir
         if (rc != 0)
             status = pw_error_set(&error, PW_ERR_TARGET, "describing the device: %s", message);
     }
+    if (status == PW_OK)
+        status = pw_sandbox_tighten(&policy, &error);
     if (status != PW_OK)
         worker->target = NULL;
     pw_worker_watch_faults(); /* a driver may have put its own handler there */
@@ -88,12 +125,10 @@ static pw_status serve_open(struct pw_worker *worker, uint64_t id, struct pw_wir
 static pw_status serve_list(struct pw_worker *worker, uint64_t id, struct pw_wire *wire, struct pw_buf *reply)
 {
     struct pw_error error = {0};
+    struct pw_sandbox_policy policy;
     char text[16384] = "";
-    (void)worker;
     (void)id;
-    (void)wire;
-    struct pw_sandbox_policy policy = {0};
-    if (pw_sandbox_enter(&policy, &error) == PW_OK)
+    if (confine(worker, wire, &policy, &error) == PW_OK)
         pw_opencl_target()->list(text, sizeof text);
     pw_wire_head(reply, &error, "");
     pw_wire_text(reply, text);
@@ -237,17 +272,6 @@ static void take_regions(struct pw_worker *worker, struct pw_message *message, s
         close(message->fds[next++]);
 }
 
-/* A kernel may spin for ever in the main thread: this one notices that the parent is gone. */
-static void *watch_parent(void *unused)
-{
-    (void)unused;
-    struct pollfd fd = {.fd = PW_WORKER_FD, .events = 0};
-    for (;;)
-        if (poll(&fd, 1, -1) > 0 && (fd.revents & (POLLHUP | POLLERR | POLLNVAL)))
-            _exit(0);
-    return NULL;
-}
-
 #define IDLE_MS 20000 /* long enough that nobody is between two timings */
 
 /* Waits for a request; the target may use long silences. */
@@ -283,7 +307,6 @@ static pw_status loop(struct pw_worker *worker, uint8_t *payload)
 
 int pw_worker_main(int argc, char **argv)
 {
-    pthread_t watcher;
     if (argc != 3 || strcmp(argv[2], "target") != 0) {
         fputs("portwright --worker is started by portwright itself\n", stderr);
         return 2;
@@ -294,8 +317,6 @@ int pw_worker_main(int argc, char **argv)
         return 1;
     worker->in.fd = worker->out.fd = -1;
     pw_worker_watch_faults();
-    if (pthread_create(&watcher, NULL, watch_parent, NULL) != 0)
-        return 1;
     pw_status status = loop(worker, payload);
     /* The driver's own clean-up at exit may hang after a failed kernel; the system frees everything. */
     _exit(status == PW_ERR_CRASH ? 0 : 1);

@@ -49,7 +49,8 @@ struct pw_worker {
     const struct pw_target *target;
     void *device;
     struct pw_target_info info;
-    char *cache_dir;
+    char *cache_dir; /* by the name that is good in the sandbox; NULL = none */
+    bool confined;   /* the sandbox was entered */
     struct pw_worker_region in, out;
     struct pw_worker_program programs[PW_WORKER_PROGRAMS];
     size_t program_count;
@@ -93,7 +94,8 @@ pw_status pw_worker_map(const struct pw_worker_region *region, const struct pw_s
 pw_status pw_worker_private(size_t size, size_t alignment, struct pw_worker_buffer *out, struct pw_error *err);
 void pw_worker_unmap(struct pw_worker_buffer *buffer);
 
-/* A fault inside the named ranges is explained on stderr before the process dies of it. */
+/* A fault inside the named ranges is explained on stderr before the process dies of it; so is a system call that
+ * the sandbox traps, while there are such ranges (else it only fails). */
 void pw_worker_watch_faults(void);
 void pw_worker_watch_add(const struct pw_worker_buffer *buffer, const char *name, bool read_only);
 void pw_worker_watch_clear(void);

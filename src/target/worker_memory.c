@@ -13,6 +13,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "target/sandbox.h"
 #include "target/worker.h"
 
 /* Inaccessible bytes on each side of a buffer: more than a page, so that an overrun by some rows is not
@@ -182,6 +183,34 @@ static void on_fault(int number, siginfo_t *info, void *context)
     signal(number, SIG_DFL);
 }
 
+/* A call that the sandbox traps. A driver that starts is told no, as by any system that is configured so; while a
+ * kernel runs such a call is the kernel's, and the end. */
+static void on_trap(int number, siginfo_t *info, void *context)
+{
+    struct line line = {.size = 0};
+    const char *name = pw_sandbox_call_name(info->si_syscall);
+    line_puts(&line, "sandbox: refused the system call ");
+    line_puts(&line, name ? name : "number ");
+    if (!name)
+        line_number(&line, (uintptr_t)info->si_syscall, 10);
+    line_puts(&line, "\n");
+    ssize_t unused = write(STDERR_FILENO, line.text, line.size);
+    (void)unused;
+#if defined(__x86_64__)
+    ucontext_t *machine = context;
+    machine->uc_mcontext.gregs[REG_RAX] = -EPERM;
+#elif defined(__aarch64__)
+    ucontext_t *machine = context;
+    machine->uc_mcontext.regs[0] = (unsigned long long)-EPERM;
+#else
+    (void)context;
+#endif
+    if (watched_count > 0) {
+        signal(number, SIG_DFL);
+        raise(number); /* comes when this handler returns */
+    }
+}
+
 void pw_worker_watch_faults(void)
 {
     struct sigaction action;
@@ -191,4 +220,6 @@ void pw_worker_watch_faults(void)
     sigemptyset(&action.sa_mask);
     sigaction(SIGSEGV, &action, NULL);
     sigaction(SIGBUS, &action, NULL);
+    action.sa_sigaction = on_trap;
+    sigaction(SIGSYS, &action, NULL);
 }

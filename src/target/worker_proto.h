@@ -28,8 +28,8 @@
 #define PW_PROTO_FDS 2
 
 typedef enum {
-    PW_MSG_OPEN = 1,  /* kind, spec, plugin, cache_dir, foreign -> info, library name */
-    PW_MSG_LIST,      /* -> text */
+    PW_MSG_OPEN = 1,  /* plugin, cache_dir, foreign, uid, spec -> info, library name */
+    PW_MSG_LIST,      /* plugin, cache_dir, foreign, uid -> text */
     PW_MSG_EXECUTE,   /* size of the body in the input region; fds when regions are new */
     PW_MSG_BUILD,     /* the same, compile only */
     PW_MSG_SUPPORTS,  /* library call -> bool, reason */
