@@ -273,7 +273,7 @@ pw_status pw_device_open(const char *spec, const struct pw_device_options *optio
     status = parse_spec(device, spec, err);
     if (status == PW_OK && !device->reference) {
         status = choose_cache_dir(device, options->cache_dir, err);
-        if (status == PW_OK && device->cache_dir)
+        if (status == PW_OK)
             pw_link_sweep(device->cache_dir);
         if (status == PW_OK)
             status = open_worker(device, &device->slots[0], true, err);

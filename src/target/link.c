@@ -94,11 +94,20 @@ static pw_status make_environment(const struct pw_link *link, const struct pw_li
     return PW_OK;
 }
 
-#define THROWAWAY "throwaway-"
+#define THROWAWAY "portwright-throwaway-"
 #define STALE_SECONDS 3600 /* its process may be alive but of another container, whose ids we cannot see */
+
+/* Throwaway folders of processes without a cache are among everybody's files. */
+static const char *temporary(void)
+{
+    const char *dir = getenv("TMPDIR");
+    return dir && dir[0] == '/' ? dir : "/tmp";
+}
 
 void pw_link_sweep(const char *cache_dir)
 {
+    if (!cache_dir)
+        cache_dir = temporary();
     char **names = NULL;
     size_t count = 0;
     struct pw_buf path = {0};
@@ -111,7 +120,8 @@ void pw_link_sweep(const char *cache_dir)
         long pid = strtol(names[i] + strlen(THROWAWAY), NULL, 10);
         pw_file_join(&path, cache_dir, names[i]);
         if (pid > 0 && kill((pid_t)pid, 0) != 0 && errno == ESRCH && lstat(pw_buf_text(&path), &st) == 0 &&
-            S_ISDIR(st.st_mode) && time(NULL) - st.st_mtime > STALE_SECONDS)
+            S_ISDIR(st.st_mode) && (st.st_uid == geteuid() || pw_sandbox_is_ours(st.st_uid)) &&
+            time(NULL) - st.st_mtime > STALE_SECONDS)
             pw_remove_tree(pw_buf_text(&path));
     }
     pw_buf_clear(&path);
@@ -121,7 +131,7 @@ void pw_link_sweep(const char *cache_dir)
 static pw_status make_throwaway(struct pw_link *link, const char *cache_dir, struct pw_error *err)
 {
     struct pw_buf path = {0};
-    pw_buf_printf(&path, "%s/" THROWAWAY "%d-XXXXXX", cache_dir ? cache_dir : "/tmp", (int)getpid());
+    pw_buf_printf(&path, "%s/" THROWAWAY "%d-XXXXXX", cache_dir ? cache_dir : temporary(), (int)getpid());
     if (path.failed || !mkdtemp(path.data)) {
         pw_status status =
             path.failed ? pw_error_memory(err, 64)

@@ -41,7 +41,8 @@ struct pw_link_options {
     const char *const *environment;
 };
 pw_status pw_link_start(struct pw_link *link, const struct pw_link_options *options, struct pw_error *err);
-/* Removes the throwaway folders in cache_dir that processes left behind which were killed. */
+/* Removes the throwaway folders in cache_dir (NULL: among the temporary files) that processes left behind which were
+ * killed. */
 void pw_link_sweep(const char *cache_dir);
 void pw_link_end(struct pw_link *link); /* at once; a zeroed or ended link is fine */
 bool pw_link_running(const struct pw_link *link);

@@ -52,6 +52,8 @@ bool pw_sandbox_unconfined_permitted(void);
 /* User that a new worker is to become: 0 when we are not root, or cannot change users. Foreign workers get one
  * each. Thread-safe. */
 uid_t pw_sandbox_uid(bool foreign);
+/* One of the users that workers become. */
+bool pw_sandbox_is_ours(uid_t uid);
 /* Makes a folder and what is in it that user's, unless the folder is already. Links are not followed, and a
  * file that has more names elsewhere stays whose it is. uid 0: nothing to do. */
 pw_status pw_sandbox_own(const char *dir, uid_t uid, struct pw_error *err);

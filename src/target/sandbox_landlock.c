@@ -135,9 +135,12 @@ static const struct {
     uint64_t rights;
 } system_paths[] = {
     /* libraries, and the data of compilers */
-    {"/usr/lib*", READ},
-    {"/lib*", READ},
-    {"/usr/local/lib*", READ},
+    {"/usr/lib", READ},
+    {"/usr/lib[0-9x]*", READ},
+    {"/lib", READ},
+    {"/lib[0-9x]*", READ},
+    {"/usr/local/lib", READ},
+    {"/usr/local/lib[0-9x]*", READ},
     {"/usr/share/pocl", READ},
     {"/usr/share/libdrm", READ},
     {"/opt/rocm*", READ},

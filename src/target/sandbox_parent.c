@@ -89,6 +89,12 @@ uid_t pw_sandbox_uid(bool foreign)
     return known(USER_NOBODY) ? USER_NOBODY : 0;
 }
 
+bool pw_sandbox_is_ours(uid_t uid)
+{
+    return geteuid() == 0 &&
+           (uid == USER_BUILT_IN || uid == USER_NOBODY || (uid >= USER_FOREIGN && uid - USER_FOREIGN <= 0xffffu));
+}
+
 /* ---- folders ---- */
 
 static void own_entries(int fd, uid_t uid, int depth)

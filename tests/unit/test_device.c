@@ -335,7 +335,7 @@ static int count_throwaway(void)
     struct dirent *entry;
     DIR *dir = opendir(cache_dir);
     while (dir && (entry = readdir(dir)) != NULL)
-        count += strncmp(entry->d_name, "throwaway-", 10) == 0;
+        count += strncmp(entry->d_name, "portwright-throwaway-", 21) == 0;
     if (dir)
         closedir(dir);
     return count;
@@ -373,9 +373,9 @@ static void test_sweeps(void **state)
     const struct timespec old[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
     (void)state;
     need_device();
-    snprintf(dead, sizeof dead, "%s/throwaway-%d-aaaaaa", cache_dir, 0x7ffffffe);
-    snprintf(young, sizeof young, "%s/throwaway-%d-bbbbbb", cache_dir, 0x7ffffffe);
-    snprintf(alive, sizeof alive, "%s/throwaway-%d-cccccc", cache_dir, (int)getpid());
+    snprintf(dead, sizeof dead, "%s/portwright-throwaway-%d-aaaaaa", cache_dir, 0x7ffffffe);
+    snprintf(young, sizeof young, "%s/portwright-throwaway-%d-bbbbbb", cache_dir, 0x7ffffffe);
+    snprintf(alive, sizeof alive, "%s/portwright-throwaway-%d-cccccc", cache_dir, (int)getpid());
     snprintf(file, sizeof file, "%s/file", dead);
     assert_int_equal(mkdir(dead, 0700) | mkdir(young, 0700) | mkdir(alive, 0700), 0);
     fclose(fopen(file, "w"));
