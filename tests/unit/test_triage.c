@@ -281,7 +281,7 @@ static void test_bad_files(void **state)
         {"format: 2\n", ":1:9: key 'format'"},
         {"graph: other\n", "another graph"},
         {"signaturs:\n", "signatures"},
-        {"signatures:\n  12: {status: open}\n", ":2:3: key '12'"},
+        {"signatures:\n  12: {status: open}\n", ":2:7: key '12'"},
         {"signatures:\n  " A ": {status: opened}\n", "key 'status'"},
         {"signatures:\n  " A ": {stats: open}\n", "status"},
         {"signatures:\n  " A ": open\n", "expected a map"},
@@ -293,7 +293,7 @@ static void test_bad_files(void **state)
         {"signatures:\n  " A ": {waiver: {reason: x, owner: y, until: 2026-02-28, of: [speed]}}\n", "speed"},
         {"signatures:\n  " A ": {note: \"\\e[31m\"}\n", "control"},
         {"signatures:\n  " A ": {status: open}\n  " A ": {status: done}\n", ":3:"},
-        {"<<<<<<< ours\nsignatures:\n=======\n", ":1:"},
+        {"<<<<<<< ours\nsignatures:\n=======\n", ":2:11:"},
         {"signatures:\n  " A ": {note: \xff\xfe}\n", ""},
     };
 
