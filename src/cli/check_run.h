@@ -1,0 +1,54 @@
+/*
+ * One run of a check: a model on one target with one binding set, followed to its end, and what came back. The
+ * check, the baselines and whatever else needs a graph's results share it. Main thread only.
+ */
+#ifndef PW_CLI_CHECK_RUN_H
+#define PW_CLI_CHECK_RUN_H
+
+#include "cli/options.h"
+#include "job/session.h"
+#include "report/check.h"
+
+struct pw_check_request {
+    const char *target;
+    int set;             /* index into the options' binding sets; ignored when there is none */
+    const char *op;      /* only signatures of this operator; NULL: all */
+    const char *case_id; /* only this case; NULL: all */
+    bool timing;
+    struct pw_verify_effort effort;
+};
+
+struct pw_check_run {
+    const struct pw_options *options;
+    const char *target;
+    struct pw_session *session;
+    struct pw_arena arena;
+    const struct pw_signature_result **rows; /* by signature; NULL: not selected */
+    uint64_t *case_sums;                     /* by signature: sum of the hashes of its cases' ids */
+    struct pw_event **kept;                  /* events whose content the rows point to */
+    size_t kept_count, kept_cap;
+    struct pw_report_failure *failures;
+    size_t failure_count, failure_cap;
+    struct pw_verify_totals totals;
+    struct pw_error error; /* of the device or the job */
+    bool finished, progress;
+};
+
+/* Ctrl-C cancels what runs; call once at a command's start. */
+void pw_check_run_interruptible(void);
+bool pw_check_run_interrupted(void);
+
+/* Opens, verifies and waits. PW_OK also when gates failed; run->error says when the device or the job failed. Always
+ * followed by clear, which closes the session. */
+pw_status pw_check_run(struct pw_check_run *run, const struct pw_options *options,
+                       const struct pw_check_request *request, struct pw_error *err);
+void pw_check_run_clear(struct pw_check_run *run);
+/* Waits for the job that was submitted last; further results replace earlier ones. */
+void pw_check_run_follow(struct pw_check_run *run);
+
+/* PW_EXIT_HELD or PW_EXIT_GATE, by the cases alone. */
+int pw_check_run_gate(const struct pw_check_run *run);
+/* What the report needs; points into the run. */
+struct pw_report_check pw_check_run_report(const struct pw_check_run *run);
+
+#endif
