@@ -57,6 +57,8 @@
 #define pw_type_f8e5m2fnuz uchar
 #define pw_type_f8e8m0 uchar
 #define pw_type_f4e2m1 uchar
+#define pw_type_f6e2m3 uchar
+#define pw_type_f6e3m2 uchar
 
 #define pw_compute_f32 float
 #define pw_compute_f16 float
@@ -81,6 +83,8 @@
 #define pw_compute_f8e5m2fnuz float
 #define pw_compute_f8e8m0 float
 #define pw_compute_f4e2m1 float
+#define pw_compute_f6e2m3 float
+#define pw_compute_f6e3m2 float
 
 #define PW_TYPE(X) PW_CAT(pw_type_, X##_dtype)
 #define PW_COMPUTE(X) PW_CAT(pw_compute_, X##_dtype)
@@ -101,6 +105,8 @@
 #define pw_is_float_f8e5m2fnuz 1
 #define pw_is_float_f8e8m0 1
 #define pw_is_float_f4e2m1 1
+#define pw_is_float_f6e2m3 1
+#define pw_is_float_f6e3m2 1
 #define PW_IS_FLOAT(X) PW_CAT(pw_is_float_, X##_dtype)
 #define pw_is_double_f64 1
 #define PW_IS_DOUBLE(X) PW_CAT(pw_is_double_, X##_dtype)
@@ -174,6 +180,8 @@
 #define pw_class_f8e5m2fnuz f8e5m2fnuz
 #define pw_class_f8e8m0 f8e8m0
 #define pw_class_f4e2m1 f4e2m1
+#define pw_class_f6e2m3 f6e2m3
+#define pw_class_f6e3m2 f6e3m2
 #define pw_load1_bool pw_load1_same
 #define pw_load2_bool pw_load2_same
 #define pw_load4_bool pw_load4_same
@@ -315,7 +323,7 @@ static inline uint4 pw_philox(ulong seed, ulong stream, ulong index)
 #define PW_UNIT(word) ((float)((word) >> 8) * 0x1p-24f)
 
 #ifdef PW_FLOAT8
-/* float8, float4: set `defines: {PW_FLOAT8: 1}` in the description. Loads to float are exact; stores round to
+/* float8, float6, float4: set `defines: {PW_FLOAT8: 1}` in the description. Loads to float are exact; stores round to
  * nearest even and saturate (pw_store_bits takes the choice). `none` (0x100) marks a code that a format lacks. */
 static inline float pw_load_bits(uint b, uint sign, int mantissa, int bias, uint largest, uint inf, uint nan, int fnuz)
 {
@@ -386,17 +394,23 @@ static inline uint pw_store_e8m0(float x, int saturate)
 #define pw_bits_f8e5m2 0x80u, 2, 15, 0x7bu, 0x7cu, 0x7eu, 0
 #define pw_bits_f8e5m2fnuz 0x80u, 2, 16, 0x7fu, 0x100u, 0x80u, 1
 #define pw_bits_f4e2m1 0x08u, 1, 1, 0x07u, 0x100u, 0x100u, 0
+#define pw_bits_f6e2m3 0x20u, 3, 1, 0x1fu, 0x100u, 0x100u, 0
+#define pw_bits_f6e3m2 0x20u, 2, 3, 0x1fu, 0x100u, 0x100u, 0
 #define pw_load1_f8e4m3fn(p, i) pw_load_bits((p)[i], pw_bits_f8e4m3fn)
 #define pw_load1_f8e4m3fnuz(p, i) pw_load_bits((p)[i], pw_bits_f8e4m3fnuz)
 #define pw_load1_f8e5m2(p, i) pw_load_bits((p)[i], pw_bits_f8e5m2)
 #define pw_load1_f8e5m2fnuz(p, i) pw_load_bits((p)[i], pw_bits_f8e5m2fnuz)
 #define pw_load1_f4e2m1(p, i) pw_load_bits((p)[i], pw_bits_f4e2m1)
+#define pw_load1_f6e2m3(p, i) pw_load_bits((p)[i], pw_bits_f6e2m3)
+#define pw_load1_f6e3m2(p, i) pw_load_bits((p)[i], pw_bits_f6e3m2)
 #define pw_load1_f8e8m0(p, i) pw_load_e8m0((p)[i])
 #define pw_store1_f8e4m3fn(p, i, v) ((p)[i] = (uchar)pw_store_bits(v, 1, pw_bits_f8e4m3fn))
 #define pw_store1_f8e4m3fnuz(p, i, v) ((p)[i] = (uchar)pw_store_bits(v, 1, pw_bits_f8e4m3fnuz))
 #define pw_store1_f8e5m2(p, i, v) ((p)[i] = (uchar)pw_store_bits(v, 1, pw_bits_f8e5m2))
 #define pw_store1_f8e5m2fnuz(p, i, v) ((p)[i] = (uchar)pw_store_bits(v, 1, pw_bits_f8e5m2fnuz))
 #define pw_store1_f4e2m1(p, i, v) ((p)[i] = (uchar)pw_store_bits(v, 1, pw_bits_f4e2m1))
+#define pw_store1_f6e2m3(p, i, v) ((p)[i] = (uchar)pw_store_bits(v, 1, pw_bits_f6e2m3))
+#define pw_store1_f6e3m2(p, i, v) ((p)[i] = (uchar)pw_store_bits(v, 1, pw_bits_f6e3m2))
 #define pw_store1_f8e8m0(p, i, v) ((p)[i] = (uchar)pw_store_e8m0(v, 1))
 /* Without saturation what is out of range becomes Inf or NaN, as the format has it. Not for f8e8m0. */
 #define PW_STORE_CHOICE(X, i, v, saturate) \

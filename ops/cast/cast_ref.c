@@ -10,7 +10,7 @@
 
 enum { GRAIN = 16384 };
 
-/* ---- the 8-bit floats: out of range by attribute ---- */
+/* ---- floats of 8 bits and fewer: out of range by attribute ---- */
 
 struct narrow_job {
     const struct pw_tensor *x;
@@ -66,6 +66,7 @@ static bool find_narrow(pw_dtype dtype, pw_float8_kind *kind)
         {PW_DTYPE_FLOAT8E4M3FN, PW_FLOAT8_E4M3FN}, {PW_DTYPE_FLOAT8E4M3FNUZ, PW_FLOAT8_E4M3FNUZ},
         {PW_DTYPE_FLOAT8E5M2, PW_FLOAT8_E5M2},     {PW_DTYPE_FLOAT8E5M2FNUZ, PW_FLOAT8_E5M2FNUZ},
         {PW_DTYPE_FLOAT8E8M0, PW_FLOAT8_E8M0},     {PW_DTYPE_FLOAT4E2M1, PW_FLOAT4_E2M1},
+        {PW_DTYPE_FLOAT6E2M3, PW_FLOAT6_E2M3},     {PW_DTYPE_FLOAT6E3M2, PW_FLOAT6_E3M2},
     };
 
     for (size_t i = 0; i < PW_COUNT_OF(kinds); i++) {

@@ -131,7 +131,7 @@ static bool is_quantized(pw_dtype dtype)
                                      PW_DTYPE_UINT16,         PW_DTYPE_INT4,       PW_DTYPE_UINT4,
                                      PW_DTYPE_INT2,           PW_DTYPE_UINT2,      PW_DTYPE_FLOAT8E4M3FN,
                                      PW_DTYPE_FLOAT8E4M3FNUZ, PW_DTYPE_FLOAT8E5M2, PW_DTYPE_FLOAT8E5M2FNUZ,
-                                     PW_DTYPE_FLOAT4E2M1};
+                                     PW_DTYPE_FLOAT4E2M1,     PW_DTYPE_FLOAT6E2M3, PW_DTYPE_FLOAT6E3M2};
     for (size_t i = 0; i < PW_COUNT_OF(types); i++) {
         if (types[i] == dtype)
             return true;
@@ -307,6 +307,7 @@ const struct pw_op pw_quant_ops[] = {
     QUANTIZE(23, attrs_23, quantize_10),
     QUANTIZE(24, attrs_23, quantize_10),
     QUANTIZE(25, attrs_23, quantize_10),
+    QUANTIZE(28, attrs_23, quantize_10),
     DEQUANTIZE(10, NULL),
     DEQUANTIZE(13, attrs_axis),
     DEQUANTIZE(19, attrs_axis),
@@ -314,6 +315,7 @@ const struct pw_op pw_quant_ops[] = {
     DEQUANTIZE(23, attrs_de23),
     DEQUANTIZE(24, attrs_de23),
     DEQUANTIZE(25, attrs_de23),
+    DEQUANTIZE(28, attrs_de23),
     {.domain = "",
      .name = "DynamicQuantizeLinear",
      .since = 11,

@@ -46,11 +46,10 @@ static bool narrow_float(pw_dtype dtype, pw_float8_kind *kind)
     static const struct {
         pw_dtype dtype;
         pw_float8_kind kind;
-    } kinds[] = {{PW_DTYPE_FLOAT8E4M3FN, PW_FLOAT8_E4M3FN},
-                 {PW_DTYPE_FLOAT8E4M3FNUZ, PW_FLOAT8_E4M3FNUZ},
-                 {PW_DTYPE_FLOAT8E5M2, PW_FLOAT8_E5M2},
-                 {PW_DTYPE_FLOAT8E5M2FNUZ, PW_FLOAT8_E5M2FNUZ},
-                 {PW_DTYPE_FLOAT4E2M1, PW_FLOAT4_E2M1}};
+    } kinds[] = {{PW_DTYPE_FLOAT8E4M3FN, PW_FLOAT8_E4M3FN}, {PW_DTYPE_FLOAT8E4M3FNUZ, PW_FLOAT8_E4M3FNUZ},
+                 {PW_DTYPE_FLOAT8E5M2, PW_FLOAT8_E5M2},     {PW_DTYPE_FLOAT8E5M2FNUZ, PW_FLOAT8_E5M2FNUZ},
+                 {PW_DTYPE_FLOAT4E2M1, PW_FLOAT4_E2M1},     {PW_DTYPE_FLOAT6E2M3, PW_FLOAT6_E2M3},
+                 {PW_DTYPE_FLOAT6E3M2, PW_FLOAT6_E3M2}};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         if (kinds[i].dtype == dtype) {
             *kind = kinds[i].kind;

@@ -112,7 +112,7 @@ float pw_float_from_double_odd(double x)
     return (float)x;
 }
 
-/* ---- 8 and 4 bits ---- */
+/* ---- 8 bits and fewer ---- */
 
 #define NO_CODE 0xFF /* as a magnitude: the format lacks it */
 
@@ -131,6 +131,8 @@ static const struct layout layouts[PW_FLOAT8_COUNT] = {
     [PW_FLOAT8_E5M2] = {2, 15, 0x80, 0x7B, 0x7C, 0x7E, false},
     [PW_FLOAT8_E5M2FNUZ] = {2, 16, 0x80, 0x7F, NO_CODE, 0x80, true},
     [PW_FLOAT4_E2M1] = {1, 1, 0x08, 0x07, NO_CODE, NO_CODE, false},
+    [PW_FLOAT6_E2M3] = {3, 1, 0x20, 0x1F, NO_CODE, NO_CODE, false},
+    [PW_FLOAT6_E3M2] = {2, 3, 0x20, 0x1F, NO_CODE, NO_CODE, false},
 };
 
 #define E8M0_NAN 0xFF
@@ -164,7 +166,7 @@ uint8_t pw_float8_from_double(pw_float8_kind kind, double x, bool saturate)
     uint64_t magnitude = bits & ~DOUBLE_SIGN;
     uint8_t sign = (bits & DOUBLE_SIGN) != 0 ? layout->sign : 0;
     if (magnitude > DOUBLE_INF) {
-        if (layout->nan == NO_CODE) /* E2M1: no NaN; OCP leaves it open, -0 is what others give */
+        if (layout->nan == NO_CODE) /* no NaN; OCP leaves it open, -0 is what others give */
             return layout->sign;
         return layout->no_negative_zero ? layout->nan : (uint8_t)(sign | layout->nan);
     }

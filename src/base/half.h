@@ -1,7 +1,7 @@
 /*
- * Conversions of the 16-bit and 8-bit floats, round to nearest even, bit-exact.
+ * Conversions of the 16-bit, 8-bit and narrower floats, round to nearest even, bit-exact.
  * Sources: IEEE 754-2019 (binary16), bfloat16 (upper half of binary32), OCP 8-bit and MX
- * formats (E4M3FN, E5M2, E8M0, E2M1), ONNX's float8 page for the FNUZ kinds.
+ * formats (E4M3FN, E5M2, E8M0, E3M2, E2M3, E2M1), ONNX's float8 page for the FNUZ kinds.
  */
 #ifndef PW_BASE_HALF_H
 #define PW_BASE_HALF_H
@@ -22,11 +22,14 @@ typedef enum {
     PW_FLOAT8_E5M2FNUZ,
     PW_FLOAT8_E8M0, /* an exponent without sign or mantissa; scale 2^(bits-127) */
     PW_FLOAT4_E2M1, /* in the low four bits */
+    PW_FLOAT6_E2M3, /* in the low six bits */
+    PW_FLOAT6_E3M2,
     PW_FLOAT8_COUNT
 } pw_float8_kind;
 
 /* saturate: out of range becomes the largest finite value, else Inf or NaN as ONNX Cast (opset 24) says.
- * Ties of E8M0 go up. E2M1 has neither and always saturates (NaN gives -0); negative E8M0 is NaN. */
+ * Ties of E8M0 go up. E2M1, E2M3 and E3M2 have neither and
+ * always saturate (NaN gives -0); negative E8M0 is NaN. */
 uint8_t pw_float8_from_double(pw_float8_kind kind, double x, bool saturate);
 double pw_float8_to_double(pw_float8_kind kind, uint8_t bits);
 

@@ -1,5 +1,5 @@
 /*
- * The elements of tensors: raw bytes, typed fields, packed 4- and 2-bit elements.
+ * The elements of tensors: raw bytes, typed fields, packed elements of 2, 4 and 6 bits.
  *
  * Little-endian hosts only, as the format is. Raw data is used where it lies when it is
  * aligned for its type; small unaligned tensors are copied, large ones stay unaligned in the
@@ -17,11 +17,14 @@
 
 static void unpack(const uint8_t *data, unsigned bits, bool is_signed, uint8_t *out, size_t count)
 {
-    unsigned per_byte = 8 / bits;
     uint8_t mask = (uint8_t)((1u << bits) - 1);
     uint8_t sign = (uint8_t)(1u << (bits - 1));
-    for (size_t i = 0; i < count; i++) {
-        uint8_t x = (uint8_t)(data[i / per_byte] >> (bits * (i % per_byte))) & mask;
+    for (size_t i = 0; i < count; i++) { /* a stream of bits, the low ones of a byte first */
+        size_t at = i * bits / 8;
+        unsigned shift = (unsigned)(i * bits % 8), word = data[at];
+        if (shift + bits > 8)
+            word |= (unsigned)data[at + 1] << 8;
+        uint8_t x = (uint8_t)(word >> shift) & mask;
         out[i] = is_signed ? (uint8_t)((x ^ sign) - sign) : x;
     }
 }
@@ -92,13 +95,20 @@ static const struct field_of {
     [PW_DTYPE_UINT4] = {PW_TENSOR_INT32, 1},          [PW_DTYPE_INT4] = {PW_TENSOR_INT32, 1},
     [PW_DTYPE_FLOAT4E2M1] = {PW_TENSOR_INT32, 1},     [PW_DTYPE_UINT2] = {PW_TENSOR_INT32, 1},
     [PW_DTYPE_INT2] = {PW_TENSOR_INT32, 1},           [PW_DTYPE_STRING] = {PW_TENSOR_STRING, 1},
+    [PW_DTYPE_FLOAT6E2M3] = {PW_TENSOR_INT32, 1},     [PW_DTYPE_FLOAT6E3M2] = {PW_TENSOR_INT32, 1},
 };
 
-/* Numbers on the wire: sub-byte elements are packed, one number a byte. */
+/* In typed fields elements of 2 and 4 bits are packed, one number a byte; those of 6 are not. */
+static bool packs(pw_dtype dtype)
+{
+    unsigned bits = pw_dtype_facts(dtype)->bits;
+    return bits > 0 && bits < 6;
+}
+
 static size_t numbers_of(const struct pw_tensor *t)
 {
     unsigned bits = pw_dtype_facts(t->dtype)->bits;
-    if (bits < 8 && t->dtype != PW_DTYPE_STRING)
+    if (packs(t->dtype))
         return ((size_t)t->count * bits + 7) / 8;
     return (size_t)t->count * fields[t->dtype].per_element;
 }
@@ -169,11 +179,14 @@ pw_status pw_onnx_typed_data(struct pw_onnx_reader *r, struct pw_wire wire, cons
     if (slot->count == 1 && slot->size > 0 && (rule->kind == PW_WIRE_FIXED32S || rule->kind == PW_WIRE_FIXED64S))
         return pw_onnx_raw_data(r, slot->data, slot->size, t);
     pw_wire_numbers_init(&it, wire, &pw_schema_tensor, number, slot);
-    if (facts->bits < 8) {
+    if (packs(t->dtype)) {
         void *packed = NULL;
         status = decode_numbers(r, &it, need, 1, false, &packed);
         return status == PW_OK ? unpack_data(r, packed, t) : status;
     }
-    return decode_numbers(r, &it, need, facts->bytes / fields[t->dtype].per_element, t->dtype == PW_DTYPE_BOOL,
-                          &t->data);
+    status =
+        decode_numbers(r, &it, need, facts->bytes / fields[t->dtype].per_element, t->dtype == PW_DTYPE_BOOL, &t->data);
+    for (size_t i = 0; status == PW_OK && facts->bits == 6 && i < need; i++)
+        ((uint8_t *)t->data)[i] &= 0x3F;
+    return status;
 }

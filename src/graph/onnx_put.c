@@ -99,16 +99,21 @@ void pw_onnx_put_attr_reference(struct pw_buf *node, const char *name, pw_attr_t
 static void put_packed(struct pw_buf *body, const struct pw_tensor *t, unsigned bits)
 {
     const uint8_t *data = t->data;
-    unsigned per_byte = 8 / bits;
-    size_t bytes = ((size_t)t->count + per_byte - 1) / per_byte;
+    size_t bytes = ((size_t)t->count * bits + 7) / 8;
+    unsigned word = 0, held = 0; /* bits not yet written */
     pw_wire_put_tag(body, PW_TENSOR_RAW, 2);
     pw_wire_put_raw_varint(body, bytes);
-    for (size_t i = 0; i < bytes; i++) {
-        unsigned byte = 0;
-        for (unsigned j = 0; j < per_byte && i * per_byte + j < (size_t)t->count; j++)
-            byte |= (data[i * per_byte + j] & ((1u << bits) - 1)) << (bits * j);
-        pw_buf_putc(body, (char)byte);
+    for (int64_t i = 0; i < t->count; i++) {
+        word |= (data[i] & ((1u << bits) - 1)) << held;
+        held += bits;
+        if (held >= 8) {
+            pw_buf_putc(body, (char)(word & 0xFF));
+            word >>= 8;
+            held -= 8;
+        }
     }
+    if (held > 0)
+        pw_buf_putc(body, (char)word);
 }
 
 void pw_onnx_put_tensor(struct pw_buf *body, const char *name, const struct pw_tensor *t)

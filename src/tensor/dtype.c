@@ -34,6 +34,8 @@ static const struct pw_dtype_facts facts_table[PW_DTYPE_COUNT] = {
     [PW_DTYPE_FLOAT8E8M0] = {"float8e8m0", "f8e8m0", "FLOAT8E8M0", 1, 8, PW_KIND_FLOAT, 1, 0x1p127, 0x1p-127},
     [PW_DTYPE_UINT2] = {"uint2", "u2", "UINT2", 1, 2, PW_KIND_UNSIGNED, 0, 3, 0},
     [PW_DTYPE_INT2] = {"int2", "i2", "INT2", 1, 2, PW_KIND_SIGNED, 0, 1, 0},
+    [PW_DTYPE_FLOAT6E2M3] = {"float6e2m3", "f6e2m3", "FLOAT6E2M3", 1, 6, PW_KIND_FLOAT, 4, 7.5, 1},
+    [PW_DTYPE_FLOAT6E3M2] = {"float6e3m2", "f6e3m2", "FLOAT6E3M2", 1, 6, PW_KIND_FLOAT, 3, 28, 0.25},
 };
 
 const struct pw_dtype_facts *pw_dtype_facts(pw_dtype dtype)

@@ -33,6 +33,8 @@ typedef enum {
     PW_DTYPE_FLOAT8E8M0 = 24,
     PW_DTYPE_UINT2 = 25,
     PW_DTYPE_INT2 = 26,
+    PW_DTYPE_FLOAT6E2M3 = 27, /* in a file four elements take three bytes */
+    PW_DTYPE_FLOAT6E3M2 = 28,
     PW_DTYPE_COUNT
 } pw_dtype;
 

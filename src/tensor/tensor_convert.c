@@ -65,6 +65,14 @@ static double e2m1(uint8_t bits)
 {
     return pw_float8_to_double(PW_FLOAT4_E2M1, bits);
 }
+static double e2m3(uint8_t bits)
+{
+    return pw_float8_to_double(PW_FLOAT6_E2M3, bits);
+}
+static double e3m2(uint8_t bits)
+{
+    return pw_float8_to_double(PW_FLOAT6_E3M2, bits);
+}
 
 LOAD_DOUBLE(f32, float, (double))
 LOAD_DOUBLE(f64, double, (double))
@@ -76,6 +84,8 @@ LOAD_DOUBLE(e5m2, uint8_t, e5m2)
 LOAD_DOUBLE(e5m2fnuz, uint8_t, e5m2fnuz)
 LOAD_DOUBLE(e8m0, uint8_t, e8m0)
 LOAD_DOUBLE(e2m1, uint8_t, e2m1)
+LOAD_DOUBLE(e2m3, uint8_t, e2m3)
+LOAD_DOUBLE(e3m2, uint8_t, e3m2)
 LOAD_INT(i8, int8_t)
 LOAD_INT(i16, int16_t)
 LOAD_INT(i32, int32_t)
@@ -186,6 +196,14 @@ static uint8_t to_e2m1(double x)
 {
     return pw_float8_from_double(PW_FLOAT4_E2M1, x, false);
 }
+static uint8_t to_e2m3(double x)
+{
+    return pw_float8_from_double(PW_FLOAT6_E2M3, x, false);
+}
+static uint8_t to_e3m2(double x)
+{
+    return pw_float8_from_double(PW_FLOAT6_E3M2, x, false);
+}
 static int64_t wrap_i4(int64_t x)
 {
     return ((x & 15) ^ 8) - 8;
@@ -213,6 +231,8 @@ STORE_FLOAT(e5m2, uint8_t, to_e5m2)
 STORE_FLOAT(e5m2fnuz, uint8_t, to_e5m2fnuz)
 STORE_FLOAT(e8m0, uint8_t, to_e8m0)
 STORE_FLOAT(e2m1, uint8_t, to_e2m1)
+STORE_FLOAT(e2m3, uint8_t, to_e2m3)
+STORE_FLOAT(e3m2, uint8_t, to_e3m2)
 STORE_INT(i8, int8_t, truncate_signed, )
 STORE_INT(i16, int16_t, truncate_signed, )
 STORE_INT(i32, int32_t, truncate_signed, )
@@ -254,6 +274,7 @@ static const struct codec codecs[PW_DTYPE_COUNT] = {
     [PW_DTYPE_FLOAT8E4M3FN] = FLOAT_CODEC(e4m3fn), [PW_DTYPE_FLOAT8E4M3FNUZ] = FLOAT_CODEC(e4m3fnuz),
     [PW_DTYPE_FLOAT8E5M2] = FLOAT_CODEC(e5m2),     [PW_DTYPE_FLOAT8E5M2FNUZ] = FLOAT_CODEC(e5m2fnuz),
     [PW_DTYPE_FLOAT8E8M0] = FLOAT_CODEC(e8m0),     [PW_DTYPE_FLOAT4E2M1] = FLOAT_CODEC(e2m1),
+    [PW_DTYPE_FLOAT6E2M3] = FLOAT_CODEC(e2m3),     [PW_DTYPE_FLOAT6E3M2] = FLOAT_CODEC(e3m2),
     [PW_DTYPE_INT8] = SIGNED_CODEC(i8, i8),        [PW_DTYPE_INT16] = SIGNED_CODEC(i16, i16),
     [PW_DTYPE_INT32] = SIGNED_CODEC(i32, i32),     [PW_DTYPE_INT64] = SIGNED_CODEC(i64, i64),
     [PW_DTYPE_INT4] = SIGNED_CODEC(i8, i4),        [PW_DTYPE_INT2] = SIGNED_CODEC(i8, i2),

@@ -246,6 +246,8 @@ static const struct {
     {PW_DTYPE_FLOAT8E5M2, PW_FLOAT8_E5M2, 256, "Cast-24 to=19"},
     {PW_DTYPE_FLOAT8E5M2FNUZ, PW_FLOAT8_E5M2FNUZ, 256, "Cast-24 to=20"},
     {PW_DTYPE_FLOAT4E2M1, PW_FLOAT4_E2M1, 16, "Cast-24 to=23"},
+    {PW_DTYPE_FLOAT6E2M3, PW_FLOAT6_E2M3, 64, "Cast-28 to=27"},
+    {PW_DTYPE_FLOAT6E3M2, PW_FLOAT6_E3M2, 64, "Cast-28 to=28"},
 };
 
 static void test_decoding(void **state)

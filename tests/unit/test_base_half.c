@@ -61,6 +61,7 @@ static void every_16_bit_code_survives_the_round_trip(void **state)
 static const uint32_t narrow_decoded_crc[PW_FLOAT8_COUNT] = {
     [PW_FLOAT8_E4M3FN] = 0x811a2a37,   [PW_FLOAT8_E4M3FNUZ] = 0xabadc1db, [PW_FLOAT8_E5M2] = 0x83e5d332,
     [PW_FLOAT8_E5M2FNUZ] = 0x91305643, [PW_FLOAT8_E8M0] = 0x4bbea981,     [PW_FLOAT4_E2M1] = 0xa4f2f7e0,
+    [PW_FLOAT6_E2M3] = 0xf6a05dcb,     [PW_FLOAT6_E3M2] = 0x05e0ba67,
 };
 
 static void every_narrow_code_survives_the_round_trip(void **state)
@@ -68,7 +69,7 @@ static void every_narrow_code_survives_the_round_trip(void **state)
     (void)state;
     for (int k = 0; k < PW_FLOAT8_COUNT; k++) {
         uint32_t crc = 0xFFFFFFFF;
-        uint32_t codes = k == PW_FLOAT4_E2M1 ? 16 : 256;
+        uint32_t codes = k == PW_FLOAT4_E2M1 ? 16 : k == PW_FLOAT6_E2M3 || k == PW_FLOAT6_E3M2 ? 64 : 256;
         for (uint32_t code = 0; code < codes; code++) {
             double x = pw_float8_to_double((pw_float8_kind)k, (uint8_t)code);
             if (isnan(x))
@@ -114,6 +115,8 @@ static void rounding_equals_numpy_and_ml_dtypes(void **state)
         {PW_FLOAT8_E5M2FNUZ, -20, 40, 0x583e2693},
         {PW_FLOAT8_E8M0, -120, 240, 0x8e53d455},
         {PW_FLOAT4_E2M1, -20, 40, 0x93f8b956},
+        {PW_FLOAT6_E2M3, -20, 40, 0xeb1a5e60},
+        {PW_FLOAT6_E3M2, -20, 40, 0x8ba7bc83},
     };
     for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
         uint64_t lcg = 12345;
@@ -189,7 +192,10 @@ static void out_of_range_by_the_onnx_tables(void **state)
         {PW_FLOAT8_E8M0, 0x1p-200, 0x00, 0xFF},     {PW_FLOAT8_E8M0, 1.5, 0x80, 0x80},
         {PW_FLOAT8_E8M0, 1.4999, 0x7F, 0x7F},       {PW_FLOAT4_E2M1, 100.0, 0x07, 0x07},
         {PW_FLOAT4_E2M1, -INFINITY, 0x0F, 0x0F},    {PW_FLOAT4_E2M1, 2.5, 0x04, 0x04},
-        {PW_FLOAT4_E2M1, 0.25, 0x00, 0x00},
+        {PW_FLOAT4_E2M1, 0.25, 0x00, 0x00},         {PW_FLOAT6_E2M3, 7.75, 0x1F, 0x1F},
+        {PW_FLOAT6_E2M3, -INFINITY, 0x3F, 0x3F},    {PW_FLOAT6_E2M3, 0.0625, 0x00, 0x00},
+        {PW_FLOAT6_E2M3, 0.1875, 0x02, 0x02},       {PW_FLOAT6_E3M2, INFINITY, 0x1F, 0x1F},
+        {PW_FLOAT6_E3M2, -30.0, 0x3F, 0x3F},        {PW_FLOAT6_E3M2, 0.03125, 0x00, 0x00},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         assert_int_equal(pw_float8_from_double(rows[i].kind, rows[i].x, true), rows[i].saturated);

@@ -45,6 +45,8 @@ static const struct typed_case typed_cases[] = {
     {PW_DTYPE_INT2, PW_TENSOR_INT32, {0xE4}, 1, 4, {0, 1, -2, -1}},
     {PW_DTYPE_UINT2, PW_TENSOR_INT32, {0xE4}, 1, 4, {0, 1, 2, 3}},
     {PW_DTYPE_FLOAT4E2M1, PW_TENSOR_INT32, {0xB2}, 1, 2, {1.0, -1.5}},
+    {PW_DTYPE_FLOAT6E2M3, PW_TENSOR_INT32, {8, 44, 0x5F}, 3, 3, {1.0, -1.5, 7.5}},
+    {PW_DTYPE_FLOAT6E3M2, PW_TENSOR_INT32, {12, 61}, 2, 2, {1.0, -20.0}},
     {PW_DTYPE_INT64, PW_TENSOR_INT64, {-1, 1ll << 40}, 2, 2, {-1, 1099511627776.0}},
     {PW_DTYPE_UINT32, PW_TENSOR_UINT64, {4294967295}, 1, 1, {4294967295.0}},
     {PW_DTYPE_UINT64, PW_TENSOR_UINT64, {-1}, 1, 1, {18446744073709551615.0}},
@@ -174,6 +176,28 @@ static void test_raw(void **state)
     put_raw(&body, PW_DTYPE_FLOAT32, 0, "", 0);
     model = tensor_model(&body, &bytes);
     assert_int_equal(value_named(model->graph, "w")->initializer->count, 0);
+    pw_model_destroy(model);
+    pw_buf_clear(&bytes);
+}
+
+/* Four elements of six bits take three bytes; as the onnx package of Python packs them. */
+static void test_raw_six_bits(void **state)
+{
+    static const uint8_t packed[4] = {0x08, 0x1b, 0x7c, 0x3e};
+    static const double values[5] = {1, -1.5, 0.125, 7.5, -7};
+    struct pw_buf body = {0}, bytes = {0}, again = {0};
+    struct pw_model *model;
+    const struct pw_tensor *t;
+    (void)state;
+    put_raw(&body, PW_DTYPE_FLOAT6E2M3, 5, packed, 4);
+    model = tensor_model(&body, &bytes);
+    t = value_named(model->graph, "w")->initializer;
+    for (int i = 0; i < 5; i++)
+        assert_true(pw_tensor_get(t, i) == values[i]);
+    pw_onnx_put_tensor(&again, NULL, t);
+    assert_true(again.size >= 4);
+    assert_memory_equal(again.data + again.size - 4, packed, 4);
+    pw_buf_clear(&again);
     pw_model_destroy(model);
     pw_buf_clear(&bytes);
 }
@@ -328,8 +352,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_typed_data), cmocka_unit_test(test_typed_floats), cmocka_unit_test(test_strings),
-        cmocka_unit_test(test_raw),        cmocka_unit_test(test_unaligned),    cmocka_unit_test(test_external),
-        cmocka_unit_test(test_values),
+        cmocka_unit_test(test_raw),        cmocka_unit_test(test_raw_six_bits), cmocka_unit_test(test_unaligned),
+        cmocka_unit_test(test_external),   cmocka_unit_test(test_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -113,6 +113,8 @@ static void test_float_rounding(void **state)
         {1.5, PW_DTYPE_FLOAT8E4M3FN, 0x3c}, /* s 0, e 0111, m 100 */
         {-1.5, PW_DTYPE_FLOAT8E5M2, 0xbe},  /* s 1, e 01111, m 10 */
         {6.0, PW_DTYPE_FLOAT4E2M1, 0x07},
+        {-1.5, PW_DTYPE_FLOAT6E2M3, 0x2c}, /* s 1, e 01, m 100 */
+        {20.0, PW_DTYPE_FLOAT6E3M2, 0x1d}, /* s 0, e 111, m 01 */
     };
 
     (void)state;
