@@ -59,6 +59,9 @@ struct pw_exec_request {
     bool library;                         /* use the vendor's library */
     const struct pw_value *const *inputs; /* nominal dtypes; NULL = omitted */
     int input_count;
+    const struct pw_value *const *alternate; /* timed runs take these and `inputs` in turns, these first, so that none
+                                                sees what the one before it saw; same types; per input NULL = as in
+                                                inputs. NULL: all runs take `inputs` */
     const bool *constant;     /* per input: packed buffers may be kept (keyed by content hash); may be NULL */
     struct pw_value *outputs; /* preallocated tensors (nominal dtypes) that receive the result */
     int output_count;
@@ -67,6 +70,7 @@ struct pw_exec_request {
     int repeats;         /* timed launches after the first; 0 = just run once */
     int64_t *samples_ns; /* receives `repeats` wall times, may be NULL */
     int64_t min_time_ns; /* keep repeating (up to `repeats`) until this much was measured; 0 = all repeats */
+    size_t flush_bytes;  /* before each timed run the caches are emptied by passing over this much memory; 0 = not */
     int64_t deadline_ns; /* for running, 0 = 30 s; building has 120 s of its own */
     bool exact_end; /* memory shared with the host ends at an inaccessible page to the byte, and so may begin at any
                        multiple of its element (else it is 64-byte aligned); memory of the device's own ends with
@@ -77,6 +81,7 @@ struct pw_exec_request {
 struct pw_exec_reply {
     struct pw_exec_times times;
     int sample_count;
+    bool alternate_last; /* the outputs are of `alternate` */
     bool input_changed; /* an input differed afterwards in the memory of the device */
     bool overrun;       /* a canary before or after an output or scratch buffer was overwritten */
     char where[128];    /* which buffer, and how far from it */

@@ -68,9 +68,10 @@ static pw_status tensor_of(const struct exec *x, pw_buffer_kind kind, int index,
 
 static pw_status make_arrays(struct exec *x, size_t count, struct pw_error *err)
 {
-    x->work.buffers = pw_arena_alloc(&x->arena, count + 1, sizeof *x->work.buffers);
-    x->tensors = pw_arena_alloc(&x->arena, count + 1, sizeof *x->tensors);
-    x->ints = pw_arena_alloc(&x->arena, count + 1, sizeof *x->ints);
+    size_t room = 2 * count + 1; /* each input may have an alternate */
+    x->work.buffers = pw_arena_alloc(&x->arena, room, sizeof *x->work.buffers);
+    x->tensors = pw_arena_alloc(&x->arena, room, sizeof *x->tensors);
+    x->ints = pw_arena_alloc(&x->arena, room, sizeof *x->ints);
     x->work.buffer_count = count;
     if (!x->work.buffers || !x->tensors || !x->ints)
         return pw_error_memory(err, count * sizeof *x->work.buffers);
@@ -118,6 +119,35 @@ static pw_status describe_buffer(struct exec *x, size_t i, struct pw_error *err)
     return status;
 }
 
+/* The tensor that timed runs take in turns with the buffer's input; NULL: there is none. */
+static const struct pw_tensor *alternate_of(const struct exec *x, const struct pw_work_buffer *b,
+                                            const struct pw_tensor *input)
+{
+    const struct pw_exec_request *r = x->request;
+    const struct pw_value *value = r->alternate && b->kind == PW_BUFFER_INPUT ? r->alternate[b->index] : NULL;
+    if (!value || value->kind != PW_VALUE_TENSOR || value->tensor.dtype != input->dtype ||
+        pw_tensor_bytes(&value->tensor) != b->size || value->tensor.data == input->data)
+        return NULL;
+    return &value->tensor;
+}
+
+/* Alternates go behind the plan's own buffers, which keep their indices. The arrays have room for them. */
+static void add_alternates(struct exec *x)
+{
+    size_t own = x->work.buffer_count;
+    for (size_t i = 0; i < own; i++) {
+        struct pw_work_buffer *b = &x->work.buffers[i];
+        const struct pw_tensor *tensor = x->tensors[i] ? alternate_of(x, b, x->tensors[i]) : NULL;
+        b->alternate = -1;
+        if (!tensor)
+            continue;
+        size_t at = x->work.buffer_count++;
+        x->tensors[at] = tensor;
+        x->work.buffers[at] = *b;
+        b->alternate = (int)at;
+    }
+}
+
 static pw_status describe_plan(struct exec *x, struct pw_error *err)
 {
     const struct pw_plan *plan = x->request->plan;
@@ -126,6 +156,8 @@ static pw_status describe_plan(struct exec *x, struct pw_error *err)
         status = check_launch(plan, &plan->launches[i], err);
     for (size_t i = 0; i < plan->buffer_count && status == PW_OK; i++)
         status = describe_buffer(x, i, err);
+    if (status == PW_OK)
+        add_alternates(x);
     x->work.programs = plan->programs;
     x->work.program_count = plan->program_count;
     x->work.launches = plan->launches;
@@ -169,6 +201,8 @@ static pw_status describe_library(struct exec *x, struct pw_error *err)
                                                           .size = pw_tensor_bytes(tensor)};
     }
     x->work.buffer_count = used;
+    if (status == PW_OK)
+        add_alternates(x);
     return status;
 }
 
@@ -257,6 +291,9 @@ static pw_status read_times(struct exec *x, struct pw_link *link, struct pw_wire
     /* A device's clock may be coarse or skewed: never more than what passed here. */
     times->device_ns = (int64_t)(device < wall ? device : wall);
     x->reply->sample_count = (int)count;
+    /* As worker_exec.c takes them: the first run has `inputs`, timed run 0 the alternates, 1 the inputs… */
+    for (size_t i = 0; i < x->work.buffer_count; i++)
+        x->reply->alternate_last = x->reply->alternate_last || (x->work.buffers[i].alternate >= 0 && count % 2 == 1);
     return PW_OK;
 }
 
@@ -382,6 +419,7 @@ pw_status pw_device_execute(struct pw_device *device, const struct pw_exec_reque
                      : request->repeats > PW_PROTO_SAMPLES_MAX ? PW_PROTO_SAMPLES_MAX
                                                                : request->repeats;
     x.work.min_time_ns = request->min_time_ns;
+    x.work.flush_bytes = request->flush_bytes;
     x.work.exact = request->exact_end;
     status = request->library ? describe_library(&x, err) : describe_plan(&x, err);
     if (status == PW_OK)

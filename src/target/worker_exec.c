@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/parallel.h"
 #include "target/worker.h"
 
 #define MESSAGE_BYTES 512
@@ -21,8 +22,11 @@ struct run {
     struct pw_hash128 *packed_keys;   /* per buffer */
     void **programs;
     struct pw_hash128 *program_keys;
-    struct pw_target_launch *launches;
-    struct pw_target_library_call call;
+    struct pw_target_launch *launches[2]; /* [1]: on the alternate buffers */
+    struct pw_target_library_call call[2];
+    bool alternates;               /* there are any */
+    struct pw_worker_buffer flush; /* owned; data NULL: caches stay as they are */
+    uint8_t flushed;               /* changes with each pass */
     char message[MESSAGE_BYTES];
 };
 
@@ -196,15 +200,22 @@ static pw_status bring_back(struct run *run, struct pw_worker_result *result, st
 
 /* ---- launches ---- */
 
-static pw_status bind_launches(struct run *run, struct pw_error *err)
+/* The device's handle of a buffer in one of the two sets. */
+static void *handle_of(const struct run *run, int buffer, int set)
+{
+    int alternate = run->work->buffers[buffer].alternate;
+    return run->buffers[set && alternate >= 0 ? alternate : buffer].device;
+}
+
+static pw_status bind_launches(struct run *run, int set, struct pw_error *err)
 {
     const struct pw_work *work = run->work;
-    run->launches = pw_arena_alloc(run->arena, work->launch_count + 1, sizeof *run->launches);
-    if (!run->launches)
-        return pw_error_memory(err, work->launch_count * sizeof *run->launches);
+    run->launches[set] = pw_arena_alloc(run->arena, work->launch_count + 1, sizeof **run->launches);
+    if (!run->launches[set])
+        return pw_error_memory(err, work->launch_count * sizeof **run->launches);
     for (size_t i = 0; i < work->launch_count; i++) {
         const struct pw_plan_launch *from = &work->launches[i];
-        struct pw_target_launch *to = &run->launches[i];
+        struct pw_target_launch *to = &run->launches[set][i];
         struct pw_target_arg *args = pw_arena_alloc(run->arena, from->arg_count + 1, sizeof *args);
         if (!args)
             return pw_error_memory(err, from->arg_count * sizeof *args);
@@ -213,7 +224,7 @@ static pw_status bind_launches(struct run *run, struct pw_error *err)
             args[j].i = from->args[j].i;
             args[j].f = from->args[j].f;
             if (from->args[j].kind == PW_ARG_BUFFER)
-                args[j].buffer = run->buffers[from->args[j].buffer].device;
+                args[j].buffer = handle_of(run, from->args[j].buffer, set);
         }
         to->program = run->programs[from->program];
         to->entry = from->entry;
@@ -226,7 +237,7 @@ static pw_status bind_launches(struct run *run, struct pw_error *err)
     return PW_OK;
 }
 
-static pw_status bind_library(struct run *run, struct pw_error *err)
+static pw_status bind_library(struct run *run, int set, struct pw_error *err)
 {
     const struct pw_work *work = run->work;
     size_t count = work->library_inputs + work->library_outputs;
@@ -236,21 +247,31 @@ static pw_status bind_library(struct run *run, struct pw_error *err)
     for (size_t i = 0; i < count; i++) {
         const struct pw_work_tensor *t = &work->tensors[i];
         if (t->buffer >= 0 && (size_t)t->buffer < work->buffer_count)
-            tensors[i].buffer = run->buffers[t->buffer].device;
+            tensors[i].buffer = handle_of(run, t->buffer, set);
         tensors[i].dtype = t->dtype;
         tensors[i].rank = t->rank;
         memcpy(tensors[i].dims, t->dims, sizeof tensors[i].dims);
     }
-    run->call = (struct pw_target_library_call){.domain = work->library_domain,
-                                                .op_type = work->library_op,
-                                                .opset = work->library_opset,
-                                                .attributes = work->library_attributes,
-                                                .inputs = tensors,
-                                                .input_count = work->library_inputs,
-                                                .outputs = tensors + work->library_inputs,
-                                                .output_count = work->library_outputs,
-                                                .seed = work->library_seed};
+    run->call[set] = (struct pw_target_library_call){.domain = work->library_domain,
+                                                     .op_type = work->library_op,
+                                                     .opset = work->library_opset,
+                                                     .attributes = work->library_attributes,
+                                                     .inputs = tensors,
+                                                     .input_count = work->library_inputs,
+                                                     .outputs = tensors + work->library_inputs,
+                                                     .output_count = work->library_outputs,
+                                                     .seed = work->library_seed};
     return PW_OK;
+}
+
+static pw_status bind_all(struct run *run, struct pw_error *err)
+{
+    pw_status status = PW_OK;
+    for (size_t i = 0; i < run->work->buffer_count; i++)
+        run->alternates = run->alternates || run->work->buffers[i].alternate >= 0;
+    for (int set = 0; set <= run->alternates && status == PW_OK; set++)
+        status = run->work->library_op ? bind_library(run, set, err) : bind_launches(run, set, err);
+    return status;
 }
 
 /* A pack launch whose packed buffers are all right already has nothing to do. */
@@ -272,7 +293,7 @@ static bool needless(const struct run *run, const struct pw_plan_launch *launch)
     return any;
 }
 
-static pw_status once(struct run *run, int64_t *elapsed_ns, struct pw_error *err)
+static pw_status once(struct run *run, int set, int64_t *elapsed_ns, struct pw_error *err)
 {
     struct pw_worker *worker = run->worker;
     const struct pw_work *work = run->work;
@@ -280,12 +301,12 @@ static pw_status once(struct run *run, int64_t *elapsed_ns, struct pw_error *err
     int rc = 0;
     run->message[0] = '\0';
     if (work->library_op) {
-        rc = worker->target->library_op(worker->device, &run->call, run->message, MESSAGE_BYTES);
+        rc = worker->target->library_op(worker->device, &run->call[set], run->message, MESSAGE_BYTES);
         if (rc != 0)
             return target_error(run, work->library_op, rc, err);
     }
     for (size_t i = 0; i < work->launch_count; i++) {
-        const struct pw_target_launch *launch = &run->launches[i];
+        const struct pw_target_launch *launch = &run->launches[set][i];
         bool empty = false;
         for (uint32_t d = 0; d < launch->work_dim; d++)
             empty = empty || launch->global[d] == 0;
@@ -300,6 +321,53 @@ static pw_status once(struct run *run, int64_t *elapsed_ns, struct pw_error *err
     return rc == 0 ? PW_OK : target_error(run, "waiting for the device", rc, err);
 }
 
+/* ---- cold caches ---- */
+
+static pw_status prepare_flush(struct run *run, struct pw_error *err)
+{
+    struct pw_worker *worker = run->worker;
+    size_t size = run->work->flush_bytes;
+    if (size == 0 || run->work->repeats == 0)
+        return PW_OK;
+    pw_status status = pw_worker_private(size, 64, &run->flush, err);
+    if (status != PW_OK || worker->info.shares_host_memory)
+        return status;
+    int rc = worker->target->alloc(worker->device, size, run->flush.data, false, &run->flush.device, run->message,
+                                   MESSAGE_BYTES);
+    return rc == 0 ? PW_OK : target_error(run, "allocating a buffer to empty the caches with", rc, err);
+}
+
+static void pass_over(void *user, int64_t begin, int64_t end)
+{
+    struct run *run = user;
+    memset(run->flush.data + begin, run->flushed, (size_t)(end - begin));
+}
+
+/* Every core passes over a part of the memory, so that its own caches are emptied too; a device with memory of
+ * its own is made to fill as much of it. */
+static pw_status flush(struct run *run, struct pw_error *err)
+{
+    struct pw_worker *worker = run->worker;
+    int rc = 0;
+    if (!run->flush.data)
+        return PW_OK;
+    run->flushed++;
+    pw_parallel_for((int64_t)run->flush.size, 1 << 20, pass_over, run);
+    if (run->flush.device)
+        rc = worker->target->upload(worker->device, run->flush.device, run->flush.data, run->flush.size, run->message,
+                                    MESSAGE_BYTES);
+    if (rc == 0 && run->flush.device)
+        rc = worker->target->sync(worker->device, run->message, MESSAGE_BYTES);
+    return rc == 0 ? PW_OK : target_error(run, "emptying the caches", rc, err);
+}
+
+static void drop_flush(struct run *run)
+{
+    if (run->flush.device)
+        run->worker->target->free(run->worker->device, run->flush.device);
+    pw_worker_unmap(&run->flush);
+}
+
 static pw_status run_all(struct run *run, struct pw_worker_result *result, struct pw_error *err)
 {
     struct pw_worker *worker = run->worker;
@@ -307,7 +375,7 @@ static pw_status run_all(struct run *run, struct pw_worker_result *result, struc
     uint64_t device_ns = 0;
     if (worker->target->timestamp)
         worker->target->timestamp(worker->device, &device_ns); /* forget what came before */
-    pw_status status = once(run, &result->wall_ns, err);
+    pw_status status = once(run, 0, &result->wall_ns, err);
     if (status != PW_OK)
         return status;
     if (worker->target->timestamp && worker->target->timestamp(worker->device, &device_ns) == 0 &&
@@ -324,7 +392,9 @@ static pw_status run_all(struct run *run, struct pw_worker_result *result, struc
     while (status == PW_OK && result->sample_count < work->repeats &&
            (work->min_time_ns <= 0 || total < work->min_time_ns)) {
         int64_t elapsed = 0;
-        status = once(run, &elapsed, err);
+        status = flush(run, err);
+        if (status == PW_OK)
+            status = once(run, run->alternates && result->sample_count % 2 == 0, &elapsed, err);
         result->samples[result->sample_count++] = elapsed;
         total += elapsed;
     }
@@ -348,11 +418,14 @@ pw_status pw_worker_execute(struct pw_worker *worker, const struct pw_work *work
     if (status == PW_OK)
         status = make_buffers(&run, err);
     if (status == PW_OK)
-        status = work->library_op ? bind_library(&run, err) : bind_launches(&run, err);
+        status = bind_all(&run, err);
+    if (status == PW_OK)
+        status = prepare_flush(&run, err);
     if (status == PW_OK)
         status = run_all(&run, result, err);
     if (status == PW_OK)
         status = bring_back(&run, result, err);
+    drop_flush(&run);
     drop_buffers(&run, status == PW_OK);
     return status;
 }

@@ -94,6 +94,7 @@ struct pw_work_buffer {
     struct pw_slot slot; /* IN, OUT */
     size_t size;         /* bytes */
     bool keep;           /* PACKED: may be kept, under `hash` of the input's content */
+    int alternate;       /* buffer that every second timed run takes in its place; -1: none */
     struct pw_hash128 hash;
 };
 
@@ -122,7 +123,8 @@ struct pw_work {
 
     int repeats;
     int64_t min_time_ns;
-    bool exact; /* memory of the device's own ends with the data, without a canary */
+    size_t flush_bytes; /* passed over before each timed run; 0 = not */
+    bool exact;         /* memory of the device's own ends with the data, without a canary */
 };
 
 /* "input 0", "scratch buffer", … into dst; returns dst. */

@@ -65,6 +65,7 @@ void pw_work_write(struct pw_buf *out, const struct pw_work *work)
 {
     pw_wire_u32(out, (uint32_t)work->repeats);
     pw_wire_u64(out, (uint64_t)work->min_time_ns);
+    pw_wire_u64(out, work->flush_bytes);
     pw_wire_u32(out, work->exact);
     pw_wire_u32(out, (uint32_t)work->buffer_count);
     for (size_t i = 0; i < work->buffer_count; i++) {
@@ -77,6 +78,7 @@ void pw_work_write(struct pw_buf *out, const struct pw_work *work)
         pw_wire_u32(out, b->keep);
         pw_wire_u64(out, b->hash.high);
         pw_wire_u64(out, b->hash.low);
+        pw_wire_u32(out, (uint32_t)b->alternate);
     }
     pw_wire_u32(out, (uint32_t)work->program_count);
     for (size_t i = 0; i < work->program_count; i++) {
@@ -98,7 +100,7 @@ static void *items(struct pw_arena *arena, size_t count, size_t size)
     return pw_arena_alloc(arena, count > 0 ? count : 1, size);
 }
 
-static void read_buffer(struct pw_wire *wire, struct pw_work_buffer *b)
+static void read_buffer(struct pw_wire *wire, size_t count, struct pw_work_buffer *b)
 {
     b->kind = (pw_buffer_kind)pw_wire_read_u32(wire);
     b->index = (int)pw_wire_read_u32(wire);
@@ -111,7 +113,8 @@ static void read_buffer(struct pw_wire *wire, struct pw_work_buffer *b)
     b->keep = pw_wire_read_u32(wire) != 0;
     b->hash.high = pw_wire_read_u64(wire);
     b->hash.low = pw_wire_read_u64(wire);
-    if (b->region > PW_REGION_PACKED || b->slot.front > b->slot.pages ||
+    b->alternate = (int)pw_wire_read_u32(wire);
+    if (b->alternate < -1 || b->alternate >= (int64_t)count || b->region > PW_REGION_PACKED || b->slot.front > b->slot.pages ||
         (b->region != PW_REGION_PACKED && b->slot.size > b->slot.pages - b->slot.front))
         wire->bad = true;
 }
@@ -183,13 +186,14 @@ pw_status pw_work_read(const void *data, size_t size, struct pw_arena *arena, st
     memset(out, 0, sizeof *out);
     out->repeats = (int)pw_wire_read_u32(&wire);
     out->min_time_ns = (int64_t)pw_wire_read_u64(&wire);
+    out->flush_bytes = pw_wire_read_u64(&wire);
     out->exact = pw_wire_read_u32(&wire) != 0;
-    out->buffer_count = pw_wire_read_count(&wire, 72);
+    out->buffer_count = pw_wire_read_count(&wire, 76);
     out->buffers = items(arena, out->buffer_count, sizeof *out->buffers);
     if (!out->buffers)
         return pw_error_memory(err, out->buffer_count * sizeof *out->buffers);
     for (size_t i = 0; i < out->buffer_count; i++)
-        read_buffer(&wire, &out->buffers[i]);
+        read_buffer(&wire, out->buffer_count, &out->buffers[i]);
     out->program_count = pw_wire_read_count(&wire, 15);
     out->programs = items(arena, out->program_count, sizeof *out->programs);
     if (!out->programs)

@@ -298,6 +298,44 @@ static void test_repeats(void **state)
     pw_exec_reply_clear(&x.reply);
 }
 
+/* Timed run 0 takes the alternate, run 1 the input…: the outputs are of the last run's. */
+static void test_alternates(void **state)
+{
+    struct small_exec x;
+    float in[N], out[N], other[N];
+    int64_t dims = N;
+    struct pw_value value = {.kind = PW_VALUE_TENSOR};
+    const struct pw_value *alternate[1] = {&value};
+    (void)state;
+    need_device();
+    for (int i = 0; i < N; i++)
+        other[i] = 1000.0f + (float)i;
+    pw_tensor_borrow(&value.tensor, PW_DTYPE_FLOAT32, 1, &dims, other);
+    for (int repeats = 0; repeats < 4; repeats++) {
+        small_exec_make(&x, source, "add_one", N, in, out, N);
+        for (int i = 0; i < N; i++)
+            in[i] = (float)i;
+        x.request.repeats = repeats;
+        x.request.alternate = alternate;
+        x.request.flush_bytes = repeats == 3 ? 3 << 20 : 0;
+        assert_int_equal(pw_device_execute(device, &x.request, &x.reply, &x.err), PW_OK);
+        assert_int_equal(x.reply.sample_count, repeats);
+        assert_int_equal(x.reply.alternate_last, repeats % 2 == 1);
+        assert_true(out[7] == (repeats % 2 == 1 ? 1008.0f : 8.0f));
+        assert_false(x.reply.overrun);
+        assert_false(x.reply.input_changed);
+        pw_exec_reply_clear(&x.reply);
+    }
+    value.tensor.dtype = PW_DTYPE_FLOAT16; /* not the same type: left alone */
+    small_exec_make(&x, source, "add_one", N, in, out, N);
+    x.request.repeats = 1;
+    x.request.alternate = alternate;
+    assert_int_equal(pw_device_execute(device, &x.request, &x.reply, &x.err), PW_OK);
+    assert_false(x.reply.alternate_last);
+    assert_true(out[7] == in[7] + 1.0f);
+    pw_exec_reply_clear(&x.reply);
+}
+
 static int count_fds(void)
 {
     int count = 0;
@@ -478,9 +516,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_timeout),      cmocka_unit_test(test_cancel),
         cmocka_unit_test(test_build_log),    cmocka_unit_test(test_bad_launches),
         cmocka_unit_test(test_empty),        cmocka_unit_test(test_repeats),
-        cmocka_unit_test(test_foreign),      cmocka_unit_test(test_sweeps),
-        cmocka_unit_test(test_lists),        cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_many_crashes),
+        cmocka_unit_test(test_alternates),   cmocka_unit_test(test_foreign),
+        cmocka_unit_test(test_sweeps),       cmocka_unit_test(test_lists),
+        cmocka_unit_test(test_threads),      cmocka_unit_test(test_many_crashes),
     };
     return cmocka_run_group_tests(tests, group_setup, group_teardown);
 }
