@@ -41,8 +41,30 @@ static pw_status evaluate(const struct pw_call *call, const struct pw_value *con
     return status;
 }
 
-/* One run to warm up, then the samples. */
-static pw_status time_call(const struct pw_call *call, const struct pw_value *const *carried, pw_eval_mode mode,
+static void pass_over(void *user, int64_t begin, int64_t end)
+{
+    memset((uint8_t *)user + begin, (int)begin, (size_t)(end - begin));
+}
+
+/* Every core empties its caches by passing over a part of the memory, which is kept between requests. */
+static pw_status flush(size_t bytes, struct pw_error *err)
+{
+    static uint8_t *memory;
+    static size_t size;
+    if (bytes > size) {
+        pw_free(memory);
+        memory = pw_alloc_aligned(bytes);
+        size = memory ? bytes : 0;
+        if (!memory)
+            return pw_error_memory(err, bytes);
+    }
+    if (bytes > 0)
+        pw_parallel_for((int64_t)bytes, 1 << 20, pass_over, memory);
+    return PW_OK;
+}
+
+/* One run to warm up, then the samples; carried[1] has the alternates. */
+static pw_status time_call(const struct pw_call *call, const struct pw_value **const carried[2], pw_eval_mode mode,
                            const struct pw_reference_work *work, struct pw_arena *arena, struct timing *out,
                            struct pw_error *err)
 {
@@ -51,9 +73,11 @@ static pw_status time_call(const struct pw_call *call, const struct pw_value *co
     out->samples = pw_arena_alloc(arena, (size_t)work->repeats + 1, sizeof *out->samples);
     if (!outputs || !out->samples)
         return pw_error_memory(err, (size_t)work->repeats * sizeof *out->samples);
-    pw_status status = evaluate(call, carried, mode, outputs, &elapsed, err);
+    pw_status status = evaluate(call, carried[0], mode, outputs, &elapsed, err);
     while (status == PW_OK && out->count < work->repeats && (work->min_time_ns <= 0 || total < work->min_time_ns)) {
-        status = evaluate(call, carried, mode, outputs, &elapsed, err);
+        status = flush(work->flush_bytes, err);
+        if (status == PW_OK)
+            status = evaluate(call, carried[out->count % 2 == 0], mode, outputs, &elapsed, err);
         out->samples[out->count++] = elapsed;
         total += elapsed;
     }
@@ -70,25 +94,30 @@ static pw_status time_node(const struct pw_reference_work *work, struct pw_arena
     if (!node->op || (!node->op->fast && !node->op->golden))
         return pw_error_set(err, PW_ERR_UNSUPPORTED, "no reference for %s", node->op_type);
     pw_eval_mode mode = node->op->fast ? PW_EVAL_FAST : PW_EVAL_GOLDEN;
-    struct pw_value *carried = pw_arena_alloc(arena, count + 1, sizeof *carried);
-    const struct pw_value **in = pw_arena_alloc(arena, count + 1, sizeof *in);
-    if (!carried || !in)
-        return pw_error_memory(err, count * sizeof *carried);
+    struct pw_value *carried = pw_arena_alloc(arena, 2 * count + 1, sizeof *carried);
+    const struct pw_value **in[2] = {pw_arena_alloc(arena, count + 1, sizeof **in),
+                                     pw_arena_alloc(arena, count + 1, sizeof **in)};
+    if (!carried || !in[0] || !in[1])
+        return pw_error_memory(err, 2 * count * sizeof *carried);
     pw_status status = pw_dims_create(&dims, err);
     for (size_t i = 0; i < count && status == PW_OK; i++) {
         if (work->inputs[i].kind == PW_VALUE_NONE)
             continue;
         status = pw_eval_carry(&carried[i], &work->inputs[i], mode, err);
-        in[i] = &carried[i];
+        in[0][i] = in[1][i] = &carried[i];
+        if (status == PW_OK && work->alternate[i].kind != PW_VALUE_NONE) {
+            status = pw_eval_carry(&carried[count + i], &work->alternate[i], mode, err);
+            in[1][i] = &carried[count + i];
+        }
     }
     if (status == PW_OK)
-        status = pw_call_from_values(node, in, (int)count, dims, arena, &call, err);
+        status = pw_call_from_values(node, in[0], (int)count, dims, arena, &call, err);
     if (status == PW_OK) {
         bool blas = node->op->fast_uses_blas ? node->op->fast_uses_blas(&call) : node->op->fast_is_blas;
         out->name = mode == PW_EVAL_GOLDEN ? "golden" : blas ? "openblas" : "loops";
         status = time_call(&call, in, mode, work, arena, out, err);
     }
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < 2 * count; i++)
         pw_value_clear(&carried[i]);
     pw_dims_destroy(dims);
     return status;

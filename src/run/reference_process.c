@@ -49,42 +49,56 @@ static pw_status start(struct pw_reference_process *reference, struct pw_error *
     return pw_link_running(&reference->link) ? PW_OK : pw_link_start(&reference->link, &options, err);
 }
 
-/* Where each input's data goes, behind a body of body_size bytes; returns the end. */
-static size_t lay_out(const struct pw_value *const *inputs, int input_count, size_t body_size, size_t *offsets)
+/* Tensor i of the inputs, then of the alternates; NULL: there is none. */
+static const struct pw_tensor *tensor_at(const struct pw_reference_request *r, int i)
+{
+    bool alternate = i >= r->input_count;
+    int at = alternate ? i - r->input_count : i;
+    const struct pw_value *input = r->inputs[at], *value = input;
+    if (alternate)
+        value = r->alternate ? r->alternate[at] : NULL;
+    if (!value || value->kind != PW_VALUE_TENSOR || !input || input->kind != PW_VALUE_TENSOR ||
+        value->tensor.dtype != input->tensor.dtype ||
+        pw_tensor_bytes(&value->tensor) != pw_tensor_bytes(&input->tensor))
+        return NULL;
+    return &value->tensor;
+}
+
+/* Where each tensor's data goes, behind a body of body_size bytes; returns the end. */
+static size_t lay_out(const struct pw_reference_request *r, size_t body_size, size_t *offsets)
 {
     size_t end = body_size;
-    for (int i = 0; i < input_count; i++) {
-        if (!inputs[i] || inputs[i]->kind != PW_VALUE_TENSOR)
+    for (int i = 0; i < 2 * r->input_count; i++) {
+        if (!tensor_at(r, i))
             continue;
         end = (end + INPUT_ALIGNMENT - 1) / INPUT_ALIGNMENT * INPUT_ALIGNMENT;
         offsets[i] = end;
-        end += pw_tensor_bytes(&inputs[i]->tensor);
+        end += pw_tensor_bytes(tensor_at(r, i));
     }
     return end;
 }
 
-static pw_status prepare(struct pw_reference_process *reference, const struct pw_call *call,
-                         const struct pw_value *const *inputs, int input_count, int repeats, int64_t min_time_ns,
+static pw_status prepare(struct pw_reference_process *reference, const struct pw_reference_request *r,
                          struct pw_buf *body, struct pw_error *err)
 {
-    size_t *offsets = pw_calloc((size_t)input_count, sizeof *offsets);
+    size_t *offsets = pw_calloc(2 * (size_t)r->input_count + 1, sizeof *offsets);
     if (!offsets)
-        return pw_error_memory(err, (size_t)input_count * sizeof *offsets);
+        return pw_error_memory(err, 2 * (size_t)r->input_count * sizeof *offsets);
     /* Once for its size, which does not depend on the offsets. */
-    pw_status status = pw_reference_write(body, call, inputs, input_count, offsets, repeats, min_time_ns, err);
+    pw_status status = pw_reference_write(body, r, offsets, err);
     if (status == PW_OK) {
-        size_t end = lay_out(inputs, input_count, body->size, offsets);
+        size_t end = lay_out(r, body->size, offsets);
         body->size = 0;
-        status = pw_reference_write(body, call, inputs, input_count, offsets, repeats, min_time_ns, err);
+        status = pw_reference_write(body, r, offsets, err);
         if (status == PW_OK)
             status = pw_shm_ensure(&reference->link.in, end, true, "reference inputs", err);
     }
     if (status == PW_OK) {
         uint8_t *region = reference->link.in.data;
         memcpy(region, body->data, body->size);
-        for (int i = 0; i < input_count; i++)
-            if (inputs[i] && inputs[i]->kind == PW_VALUE_TENSOR && pw_tensor_bytes(&inputs[i]->tensor) > 0)
-                memcpy(region + offsets[i], inputs[i]->tensor.data, pw_tensor_bytes(&inputs[i]->tensor));
+        for (int i = 0; i < 2 * r->input_count; i++)
+            if (tensor_at(r, i) && pw_tensor_bytes(tensor_at(r, i)) > 0)
+                memcpy(region + offsets[i], tensor_at(r, i)->data, pw_tensor_bytes(tensor_at(r, i)));
     }
     pw_free(offsets);
     return status;
@@ -123,36 +137,45 @@ static pw_status read_reply(struct pw_reference_process *reference, struct pw_wi
     return PW_OK;
 }
 
-pw_status pw_reference_time(struct pw_reference_process *reference, const struct pw_call *call,
-                            const struct pw_value *const *inputs, int input_count, int repeats, int64_t min_time_ns,
-                            int64_t *samples_ns, int *sample_count, const char **name, struct pw_error *err)
+pw_status pw_reference_measure(struct pw_reference_process *reference, const struct pw_reference_request *request,
+                               int64_t *samples_ns, int *sample_count, const char **name, struct pw_error *err)
 {
+    struct pw_reference_request r = *request;
     struct pw_buf body = {0}, payload = {0};
     struct pw_wire wire;
     pw_message_type type;
     *sample_count = 0;
-    if (repeats < 1 || !call->node || !call->op)
+    if (r.repeats < 1 || !r.call->node || !r.call->op)
         return pw_error_set(err, PW_ERR_USAGE, "nothing to time on the reference");
-    if (repeats > PW_PROTO_SAMPLES_MAX)
-        repeats = PW_PROTO_SAMPLES_MAX;
+    if (r.repeats > PW_PROTO_SAMPLES_MAX)
+        r.repeats = PW_PROTO_SAMPLES_MAX;
     pthread_mutex_lock(&reference->mutex);
     pw_status status = start(reference, err);
     if (status == PW_OK)
-        status = prepare(reference, call, inputs, input_count, repeats, min_time_ns, &body, err);
+        status = prepare(reference, &r, &body, err);
     if (status == PW_OK) {
         pw_wire_u64(&payload, body.size);
         status = payload.failed ? pw_error_memory(err, 8)
                                 : pw_link_send(&reference->link, PW_MSG_REFERENCE, payload.data, payload.size, err);
         if (status == PW_OK)
-            status =
-                pw_link_wait(&reference->link, PW_MSG_REPLY, DEADLINE_NS, NULL, "reference", &type, &wire, NULL, err);
+            status = pw_link_wait(&reference->link, PW_MSG_REPLY, DEADLINE_NS, r.cancel, "reference", &type, &wire,
+                                  NULL, err);
         else
             pw_link_end(&reference->link);
     }
     if (status == PW_OK)
-        status = read_reply(reference, &wire, repeats, samples_ns, sample_count, name, err);
+        status = read_reply(reference, &wire, r.repeats, samples_ns, sample_count, name, err);
     pthread_mutex_unlock(&reference->mutex);
     pw_buf_clear(&body);
     pw_buf_clear(&payload);
     return status;
+}
+
+pw_status pw_reference_time(struct pw_reference_process *reference, const struct pw_call *call,
+                            const struct pw_value *const *inputs, int input_count, int repeats, int64_t min_time_ns,
+                            int64_t *samples_ns, int *sample_count, const char **name, struct pw_error *err)
+{
+    const struct pw_reference_request request = {
+        .call = call, .inputs = inputs, .input_count = input_count, .repeats = repeats, .min_time_ns = min_time_ns};
+    return pw_reference_measure(reference, &request, samples_ns, sample_count, name, err);
 }

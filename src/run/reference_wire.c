@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "run/reference_process.h"
 
 /* ---- writing ---- */
 
@@ -60,16 +61,19 @@ static pw_status put_attribute(struct pw_buf *out, const struct pw_attr *attr, s
                         "attribute '%s' (a graph, a type or text) is not sent to the reference", attr->name);
 }
 
-pw_status pw_reference_write(struct pw_buf *out, const struct pw_call *call, const struct pw_value *const *inputs,
-                             int input_count, const size_t *offsets, int repeats, int64_t min_time_ns,
+pw_status pw_reference_write(struct pw_buf *out, const struct pw_reference_request *request, const size_t *offsets,
                              struct pw_error *err)
 {
+    const struct pw_call *call = request->call;
+    const struct pw_value *const *inputs = request->inputs;
     const struct pw_node *node = call->node;
+    int input_count = request->input_count;
     pw_status status = PW_OK;
     if (input_count > PW_REFERENCE_INPUTS_MAX || call->output_count > PW_REFERENCE_INPUTS_MAX)
         return pw_error_set(err, PW_ERR_UNSUPPORTED, "%d inputs are too many for the reference", input_count);
-    pw_wire_u32(out, (uint32_t)repeats);
-    pw_wire_u64(out, (uint64_t)min_time_ns);
+    pw_wire_u32(out, (uint32_t)request->repeats);
+    pw_wire_u64(out, (uint64_t)request->min_time_ns);
+    pw_wire_u64(out, request->flush_bytes);
     pw_wire_text(out, call->op->domain);
     pw_wire_text(out, call->op->name);
     pw_wire_u32(out, (uint32_t)call->op->since);
@@ -86,6 +90,7 @@ pw_status pw_reference_write(struct pw_buf *out, const struct pw_call *call, con
         if (given) {
             put_shape(out, &value->tensor);
             pw_wire_u64(out, offsets[i]);
+            pw_wire_u64(out, offsets[input_count + i]);
         }
     }
     pw_wire_u32(out, (uint32_t)call->output_count);
@@ -212,7 +217,7 @@ static struct pw_node *make_node(struct pw_arena *arena, size_t inputs, size_t o
 }
 
 static void read_inputs(struct reader *r, const uint8_t *region, size_t region_size, size_t count,
-                        struct pw_value *inputs)
+                        struct pw_value *inputs, struct pw_value *alternate)
 {
     for (size_t i = 0; i < count && !r->wire.bad; i++) {
         struct pw_tensor tensor = {0};
@@ -220,13 +225,19 @@ static void read_inputs(struct reader *r, const uint8_t *region, size_t region_s
             continue;
         if (!read_shape(r, NULL, &tensor))
             return;
-        uint64_t offset = pw_wire_read_u64(&r->wire);
-        if (offset > region_size || pw_tensor_bytes(&tensor) > region_size - offset) {
-            r->wire.bad = true;
-            return;
+        uint64_t offsets[2];
+        pw_wire_read_bytes(&r->wire, offsets, sizeof offsets);
+        struct pw_value *sets[2] = {&inputs[i], &alternate[i]};
+        for (int set = 0; set < 2; set++) {
+            if (set == 1 && offsets[set] == 0)
+                continue;
+            if (offsets[set] > region_size || pw_tensor_bytes(&tensor) > region_size - offsets[set]) {
+                r->wire.bad = true;
+                return;
+            }
+            pw_tensor_borrow(&sets[set]->tensor, tensor.dtype, tensor.rank, tensor.dims, region + offsets[set]);
+            sets[set]->kind = PW_VALUE_TENSOR;
         }
-        pw_tensor_borrow(&inputs[i].tensor, tensor.dtype, tensor.rank, tensor.dims, region + offset);
-        inputs[i].kind = PW_VALUE_TENSOR;
     }
 }
 
@@ -237,6 +248,7 @@ pw_status pw_reference_read(const uint8_t *region, size_t region_size, size_t si
     memset(out, 0, sizeof *out);
     out->repeats = (int)pw_wire_read_u32(&r.wire);
     out->min_time_ns = (int64_t)pw_wire_read_u64(&r.wire);
+    out->flush_bytes = pw_wire_read_u64(&r.wire);
     const char *domain = pw_wire_read_text(&r.wire);
     const char *name = pw_wire_read_text(&r.wire);
     int since = (int)pw_wire_read_u32(&r.wire);
@@ -250,9 +262,10 @@ pw_status pw_reference_read(const uint8_t *region, size_t region_size, size_t si
     if (input_count > PW_REFERENCE_INPUTS_MAX)
         r.wire.bad = true;
     out->inputs = pw_arena_alloc(arena, input_count + 1, sizeof *out->inputs);
-    if (!out->inputs)
+    out->alternate = pw_arena_alloc(arena, input_count + 1, sizeof *out->alternate);
+    if (!out->inputs || !out->alternate)
         return pw_error_memory(err, input_count * sizeof *out->inputs);
-    read_inputs(&r, region, region_size, input_count, out->inputs);
+    read_inputs(&r, region, region_size, input_count, out->inputs, out->alternate);
     size_t output_count = pw_wire_read_count(&r.wire, 4);
     if (r.wire.bad || output_count > PW_REFERENCE_INPUTS_MAX || out->repeats < 0)
         return pw_error_set(err, PW_ERR_FORMAT, "malformed request");

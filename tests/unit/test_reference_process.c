@@ -77,6 +77,34 @@ static void test_stops_after_the_time(void **state)
     drop(&t);
 }
 
+static void test_two_sets_and_cold_caches(void **state)
+{
+    struct timed t, other;
+    struct pw_value narrow = {.kind = PW_VALUE_TENSOR};
+    const struct pw_value *alternate[PW_CASE_MAX_INPUTS] = {NULL};
+    int64_t one = 1;
+    uint16_t half = 0;
+    (void)state;
+    assert_int_equal(time_case(&matmul, REPEATS, 0, &t), PW_OK);
+    assert_int_equal(time_case(&matmul, 1, 0, &other), PW_OK);
+    alternate[1] = other.in[1];
+    struct pw_reference_request request = {.call = &t.call,
+                                           .inputs = t.in,
+                                           .input_count = 2,
+                                           .alternate = alternate,
+                                           .repeats = 5,
+                                           .flush_bytes = (3 << 20) + 1};
+    assert_int_equal(pw_reference_measure(reference, &request, t.samples, &t.count, &t.name, &t.err), PW_OK);
+    assert_int_equal(t.count, 5);
+    assert_string_equal(t.name, "openblas");
+    pw_tensor_borrow(&narrow.tensor, PW_DTYPE_FLOAT16, 1, &one, &half); /* not the input's type: left alone */
+    alternate[0] = &narrow;
+    assert_int_equal(pw_reference_measure(reference, &request, t.samples, &t.count, &t.name, &t.err), PW_OK);
+    assert_int_equal(t.count, 5);
+    drop(&t);
+    drop(&other);
+}
+
 static void test_half_and_attributes(void **state)
 {
     const struct pw_room_case softmax = {
@@ -124,9 +152,8 @@ int main(int argc, char **argv)
     if (argc > 1 && strcmp(argv[1], "--reference") == 0)
         return pw_reference_main(argc, argv);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_matmul_is_openblas),
-        cmocka_unit_test(test_stops_after_the_time),
-        cmocka_unit_test(test_half_and_attributes),
+        cmocka_unit_test(test_matmul_is_openblas),       cmocka_unit_test(test_stops_after_the_time),
+        cmocka_unit_test(test_two_sets_and_cold_caches), cmocka_unit_test(test_half_and_attributes),
         cmocka_unit_test(test_failure_is_reported),
     };
     return cmocka_run_group_tests(tests, group_setup, group_teardown);
