@@ -82,11 +82,11 @@ struct pw_exec_reply {
     struct pw_exec_times times;
     int sample_count;
     bool alternate_last; /* the outputs are of `alternate` */
-    bool input_changed; /* an input differed afterwards in the memory of the device */
-    bool overrun;       /* a canary before or after an output or scratch buffer was overwritten */
-    char where[128];    /* which buffer, and how far from it */
-    struct pw_buf log;  /* build log when anything was built, and what the worker wrote to stderr, also when it died;
-                           owned: pw_exec_reply_clear */
+    bool input_changed;  /* an input differed afterwards in the memory of the device */
+    bool overrun;        /* a canary before or after an output or scratch buffer was overwritten */
+    char where[128];     /* which buffer, and how far from it */
+    struct pw_buf log;   /* build log when anything was built, and what the worker wrote to stderr, also when it died;
+                            owned: pw_exec_reply_clear */
 };
 
 /* PW_OK, or PW_ERR_TARGET (build failed, launch failed: log holds it), PW_ERR_CRASH (signal named),

@@ -114,7 +114,8 @@ static void read_buffer(struct pw_wire *wire, size_t count, struct pw_work_buffe
     b->hash.high = pw_wire_read_u64(wire);
     b->hash.low = pw_wire_read_u64(wire);
     b->alternate = (int)pw_wire_read_u32(wire);
-    if (b->alternate < -1 || b->alternate >= (int64_t)count || b->region > PW_REGION_PACKED || b->slot.front > b->slot.pages ||
+    if (b->alternate < -1 || b->alternate >= (int64_t)count || b->region > PW_REGION_PACKED ||
+        b->slot.front > b->slot.pages ||
         (b->region != PW_REGION_PACKED && b->slot.size > b->slot.pages - b->slot.front))
         wire->bad = true;
 }
