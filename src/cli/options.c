@@ -7,6 +7,7 @@
 
 #include "base/compiler.h"
 #include "base/file.h"
+#include "target/sandbox.h"
 
 #define NAME_WIDTH 22
 
@@ -98,6 +99,15 @@ static pw_status set_ops_dir(struct pw_options *options, const char *value, stru
     return PW_OK;
 }
 
+static pw_status set_unsafe_kernels(struct pw_options *options, const char *value, struct pw_error *err)
+{
+    (void)options;
+    (void)value;
+    (void)err;
+    pw_sandbox_permit_unconfined();
+    return PW_OK;
+}
+
 static pw_status set_format(struct pw_options *options, const char *value, struct pw_error *err)
 {
     static const char *const names[PW_FORMAT_COUNT] = {"text", "json", "csv", "md"};
@@ -176,6 +186,7 @@ static const struct shared_option {
     {"project", "FILE", "the protocol (default portwright.yaml when it exists)", set_project},
     {"db", "FILE", "the store (default .portwright/portwright.db; \"\" = none)", set_db},
     {"ops-dir", "DIR", "kernels that replace or add to the built-in ones; repeatable", set_ops_dir},
+    {"unsafe-kernels", NULL, "run kernels of --ops-dir also where the system cannot confine them", set_unsafe_kernels},
     {"format", "F", "text, json, csv or md", set_format},
     {"output", "FILE", "write there instead of the terminal (also -o)", set_output},
     {"rtol", "X", "relative tolerance", set_rtol},
@@ -190,6 +201,8 @@ static bool takes(const struct pw_command_usage *usage, const char *name)
 {
     size_t length = strlen(name);
 
+    if (!strcmp(name, "unsafe-kernels")) /* goes with it */
+        return takes(usage, "ops-dir");
     for (const char *p = usage->shared; p && *p;) {
         size_t word = strcspn(p, " ");
 
@@ -295,6 +308,22 @@ static pw_status parse_one(int argc, char **argv, int *i, const struct pw_comman
     return found.shared->set(options, value, err);
 }
 
+/* Foreign kernels are not let loose by accident. A command that draws inputs runs kernels; others only read what
+ * their descriptions say. */
+static pw_status check_unsafe(const struct pw_command_usage *usage, const struct pw_options *options,
+                              struct pw_error *err)
+{
+    char why[160];
+
+    if (options->ops_dir_count == 0 || !takes(usage, "seed") || pw_sandbox_unconfined_permitted() ||
+        pw_sandbox_confines(why, sizeof why))
+        return PW_OK;
+    return pw_error_set(err, PW_ERR_TARGET,
+                        "--ops-dir '%s': its kernels are foreign code and cannot be confined here: %s. "
+                        "--unsafe-kernels runs them with all the rights of a driver",
+                        options->ops_dirs[0].path, why);
+}
+
 void pw_options_parse(int argc, char **argv, const struct pw_command_usage *usage, struct pw_options *options,
                       int *exit_code)
 {
@@ -320,6 +349,8 @@ void pw_options_parse(int argc, char **argv, const struct pw_command_usage *usag
             options->args[options->arg_count++] = argv[i];
         }
     }
+    if (status == PW_OK)
+        status = check_unsafe(usage, options, &err);
     if (status != PW_OK)
         *exit_code = pw_options_fail(&err);
 }

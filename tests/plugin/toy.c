@@ -5,9 +5,11 @@
  *
  * spec: "" or "name=TEXT" (the device's name), "broken" (does not open).
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "target/target.h"
@@ -79,12 +81,51 @@ static void forge(float *x, float *y, int64_t n)
     (void)unused;
 }
 
+/* What x asks for: a system call, whose arguments may point into x (their bits in `offsets` are set) or be the
+ * process or its parent. y gets its result, or the error negated. */
+struct request {
+    int64_t number, arguments[6];
+    int64_t offsets;
+};
+#define SELF INT64_C(-1000001)
+#define PARENT INT64_C(-1000002)
+
+static void call(float *x, float *y, int64_t n)
+{
+    struct request r;
+    int64_t result;
+    (void)n;
+    memcpy(&r, x, sizeof r);
+    for (int i = 0; i < 6; i++) {
+        if (r.offsets >> i & 1)
+            r.arguments[i] += (int64_t)(uintptr_t)x;
+        r.arguments[i] = r.arguments[i] == SELF ? getpid() : r.arguments[i] == PARENT ? getppid() : r.arguments[i];
+    }
+    result = syscall(r.number, r.arguments[0], r.arguments[1], r.arguments[2], r.arguments[3], r.arguments[4],
+                     r.arguments[5]);
+    result = result < 0 ? -errno : result;
+    memcpy(y, &result, sizeof result);
+}
+
+/* Takes all memory there is, a part at a time; y gets how many GiB it was. */
+static void hoard(float *x, float *y, int64_t n)
+{
+    const size_t part = (size_t)64 << 20;
+    int64_t parts = 0;
+    (void)x;
+    (void)n;
+    while (malloc(part) != NULL && parts < (1 << 20))
+        parts++;
+    parts /= 16;
+    memcpy(y, &parts, sizeof parts);
+}
+
 static const struct {
     const char *name;
     operation *run;
 } operations[] = {
-    {"add_one", add_one}, {"nothing", nothing}, {"one_past", one_past}, {"to_input", to_input},
-    {"die", die},         {"spin", spin},       {"forge", forge},
+    {"add_one", add_one}, {"nothing", nothing}, {"one_past", one_past}, {"to_input", to_input}, {"die", die},
+    {"spin", spin},       {"forge", forge},     {"call", call},         {"hoard", hoard},
 };
 
 static int fail(char *message, size_t size, const char *text)
