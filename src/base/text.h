@@ -48,6 +48,8 @@ size_t pw_text_width(const char *text);
 
 /* Decodes one code point; returns bytes used (1 for an invalid byte, code = 0xFFFD). */
 size_t pw_text_decode(const char *text, size_t size, uint32_t *code);
+/* The UTF-8 of a code point below 0x110000; returns its bytes (1 to 4). */
+size_t pw_text_encode(char out[4], uint32_t code);
 
 bool pw_text_starts(const char *text, const char *prefix);
 bool pw_text_ends(const char *text, const char *suffix);

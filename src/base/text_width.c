@@ -114,3 +114,14 @@ int pw_text_width_code(uint32_t code)
         return 0;
     return in_ranges(wide, sizeof wide / sizeof wide[0], code) ? 2 : 1;
 }
+
+size_t pw_text_encode(char out[4], uint32_t code)
+{
+    size_t count = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    static const unsigned char lead[] = {0, 0x00, 0xc0, 0xe0, 0xf0};
+
+    for (size_t i = count - 1; i > 0; i--, code >>= 6)
+        out[i] = (char)(0x80 | (code & 0x3f));
+    out[0] = (char)(lead[count] | code);
+    return count;
+}

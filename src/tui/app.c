@@ -3,13 +3,16 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "tui/term.h"
 #include "tui/tui.h"
 
+#define MAX_VIEWS_BYTES (64 << 10)
 #define MAX_EVENTS_A_PAINT 500 /* so that a flood of results never holds a key back */
 
 struct app {
@@ -24,6 +27,60 @@ static const struct pw_impl_list *implementations(void *user, size_t signature)
     const struct app *app = user;
 
     return pw_session_implementations(app->session, signature);
+}
+
+/* The user's saved views: $XDG_CONFIG_HOME/portwright/views, or below ~/.config. False: nowhere to keep them. */
+static bool views_path(struct pw_buf *folder, struct pw_buf *path)
+{
+    const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+
+    if (config && config[0] == '/')
+        pw_buf_printf(folder, "%s/portwright", config);
+    else if (home && home[0] == '/')
+        pw_buf_printf(folder, "%s/.config/portwright", home);
+    else
+        return false;
+    pw_buf_printf(path, "%s/views", pw_buf_text(folder));
+    return !folder->failed && !path->failed;
+}
+
+static void read_views(struct app *app)
+{
+    struct pw_buf folder = {0}, path = {0}, text = {0};
+    struct pw_error err = {0};
+
+    if (views_path(&folder, &path) && pw_file_exists(pw_buf_text(&path))) {
+        if (pw_file_read(pw_buf_text(&path), MAX_VIEWS_BYTES, &text, &err) == PW_OK)
+            pw_tui_views_read(app->tui, pw_buf_text(&text));
+        else
+            pw_tui_say(app->tui, true, "saved views: %s", err.message);
+    }
+    pw_buf_clear(&text);
+    pw_buf_clear(&path);
+    pw_buf_clear(&folder);
+}
+
+static void write_views(struct app *app)
+{
+    struct pw_buf folder = {0}, path = {0}, text = {0};
+    struct pw_error err = {0};
+    pw_status status = PW_OK;
+
+    app->tui->views_changed = false;
+    if (!views_path(&folder, &path)) {
+        pw_tui_say(app->tui, true, "the view holds until you quit: neither XDG_CONFIG_HOME nor HOME names a folder");
+        goto done;
+    }
+    pw_tui_views_write(app->tui, &text);
+    status = pw_file_mkdirs(pw_buf_text(&folder), &err);
+    if (status == PW_OK)
+        status = pw_file_write(pw_buf_text(&path), pw_buf_text(&text), text.size, &err);
+    if (status != PW_OK)
+        pw_tui_say(app->tui, true, "saved views: %s", err.message);
+done:
+    pw_buf_clear(&text);
+    pw_buf_clear(&path);
+    pw_buf_clear(&folder);
 }
 
 static void act_on_intent(struct app *app)
@@ -62,6 +119,8 @@ static void take_keys(struct app *app)
     while (!app->quit && pw_term_next(&input, &resized)) {
         pw_tui_apply(app->tui, &input);
         act_on_intent(app);
+        if (app->tui->views_changed)
+            write_views(app);
         app->dirty = true;
     }
     if (resized) {
@@ -122,6 +181,7 @@ pw_status pw_app_run(struct pw_session *session, int color, struct pw_error *err
     if (status == PW_OK) {
         app.tui->implementations = implementations;
         app.tui->user = &app;
+        read_views(&app);
         app.canvas.ascii = pw_term_ascii();
         pw_term_size(&rows, &columns);
         pw_tui_resize(app.tui, rows, columns);

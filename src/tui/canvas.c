@@ -153,30 +153,6 @@ void pw_canvas_bar(struct pw_canvas *canvas, int row, int column, int width, dou
     }
 }
 
-static void append_code(struct pw_buf *out, uint32_t code)
-{
-    char bytes[4];
-    size_t count = 0;
-
-    if (code < 0x80) {
-        bytes[count++] = (char)code;
-    } else {
-        if (code < 0x800) {
-            bytes[count++] = (char)(0xc0 | code >> 6);
-        } else {
-            if (code < 0x10000) {
-                bytes[count++] = (char)(0xe0 | code >> 12);
-            } else {
-                bytes[count++] = (char)(0xf0 | code >> 18);
-                bytes[count++] = (char)(0x80 | (code >> 12 & 0x3f));
-            }
-            bytes[count++] = (char)(0x80 | (code >> 6 & 0x3f));
-        }
-        bytes[count++] = (char)(0x80 | (code & 0x3f));
-    }
-    pw_buf_append(out, bytes, count);
-}
-
 void pw_canvas_dump(const struct pw_canvas *canvas, struct pw_buf *out)
 {
     for (int row = 0; row < canvas->rows; row++) {
@@ -186,8 +162,11 @@ void pw_canvas_dump(const struct pw_canvas *canvas, struct pw_buf *out)
         while (last > 0 && cells[last - 1].code == ' ')
             last--;
         for (int i = 0; i < last; i++)
-            if (cells[i].code)
-                append_code(out, cells[i].code);
+            if (cells[i].code) {
+                char bytes[4];
+
+                pw_buf_append(out, bytes, pw_text_encode(bytes, cells[i].code));
+            }
         pw_buf_putc(out, '\n');
     }
 }

@@ -20,7 +20,9 @@ pw_status pw_tui_create(const struct pw_inventory *inventory, const char *model_
     tui->signatures = pw_calloc(count + 1, sizeof *tui->signatures);
     tui->visible = pw_calloc(count + 1, sizeof *tui->visible);
     tui->selection = pw_calloc(count + 1, sizeof *tui->selection);
-    if (!tui->signatures || !tui->visible || !tui->selection) {
+    tui->keys = pw_calloc(count + 1, sizeof *tui->keys);
+    tui->group_of = pw_calloc(count + 1, sizeof *tui->group_of);
+    if (!tui->signatures || !tui->visible || !tui->selection || !tui->keys || !tui->group_of) {
         pw_tui_destroy(tui);
         return pw_error_memory(err, count * sizeof *tui->signatures);
     }
@@ -34,6 +36,8 @@ pw_status pw_tui_create(const struct pw_inventory *inventory, const char *model_
     snprintf(tui->device, sizeof tui->device, "opening %s", target);
     for (size_t i = 0; i < count; i++)
         tui->signatures[i].worst_error = tui->signatures[i].ratio = NAN;
+    tui->completion = -1;
+    pw_tui_views_init(tui);
     pw_tui_rows_changed(tui);
     *out = tui;
     return PW_OK;
@@ -46,6 +50,11 @@ void pw_tui_destroy(struct pw_tui *tui)
     pw_free(tui->signatures);
     pw_free(tui->visible);
     pw_free(tui->selection);
+    pw_free(tui->keys);
+    pw_free(tui->group_of);
+    pw_free(tui->groups);
+    pw_free(tui->items);
+    pw_lines_clear(&tui->text);
     pw_free(tui);
 }
 
@@ -150,154 +159,24 @@ const char *pw_tui_column_name(pw_column column)
     return names[column];
 }
 
-/* ---- filter: words that must all hold; key:value or plain text ---- */
-
-static bool contains(const char *text, const char *part, size_t length)
+bool pw_tui_problem(const struct pw_tui *tui, size_t signature)
 {
-    for (; *text; text++)
-        if (!strncasecmp(text, part, length))
-            return true;
-    return length == 0;
+    const struct pw_impl_list *impls = pw_tui_impls(tui, signature);
+
+    return tui->signatures[signature].gate_failed || !tui->inventory->signatures[signature].op ||
+           (impls && (impls->coverage == PW_COVERAGE_MISSING || impls->kernel_required));
 }
 
-static bool match_flops(const struct pw_signature *s, const char *text)
+const char *pw_tui_sensitivity_name(pw_sensitivity sensitivity)
 {
-    double limit = strtod(text + 1, NULL) / 100;
+    static const char *const names[] = {"low", "medium", "high"};
 
-    return !isnan(s->share) && (text[0] == '>' ? s->share > limit : s->share < limit);
+    return names[sensitivity];
 }
 
-static bool match_word(const struct pw_tui *tui, size_t signature, const char *word, size_t length)
+const char *pw_tui_pattern_text(const struct pw_tui *tui, size_t signature)
 {
-    static const char *const sensitivities[] = {"low", "medium", "high"};
-    const struct pw_signature *s = &tui->inventory->signatures[signature];
-    const char *colon = memchr(word, ':', length);
-    const char *value = colon ? colon + 1 : word;
-    size_t rest = colon ? length - (size_t)(value - word) : length;
-    pw_style style;
+    int pattern = tui->inventory->signatures[signature].pattern;
 
-    if (length > 6 && !strncasecmp(word, "flops", 5) && (word[5] == '>' || word[5] == '<'))
-        return match_flops(s, word + 5);
-    if (!colon)
-        return contains(s->text, word, length) || contains(pw_category_name(s->category), word, length);
-    if (!strncasecmp(word, "cov:", 4))
-        return contains(pw_tui_coverage(tui, signature), value, rest);
-    if (!strncasecmp(word, "sens:", 5))
-        return contains(sensitivities[s->sensitivity], value, rest);
-    if (!strncasecmp(word, "op:", 3))
-        return contains(s->op_label, value, rest);
-    if (!strncasecmp(word, "cat:", 4))
-        return contains(pw_category_name(s->category), value, rest);
-    if (!strncasecmp(word, "dyn:", 4))
-        return s->dynamic == (rest && (*value == 'y' || *value == '1'));
-    if (!strncasecmp(word, "status:", 7))
-        return contains(pw_tui_verdict(tui, signature, &style), value, rest);
-    if (!strncasecmp(word, "node:", 5)) {
-        for (size_t i = 0; i < s->node_count; i++)
-            if (contains(s->nodes[i]->name, value, rest))
-                return true;
-        return false;
-    }
-    return contains(s->text, word, length);
-}
-
-bool pw_tui_filter_match(const struct pw_tui *tui, size_t signature)
-{
-    for (const char *p = tui->filter; *p;) {
-        size_t length = strcspn(p, " ");
-
-        if (length && !match_word(tui, signature, p, length))
-            return false;
-        p += length;
-        p += strspn(p, " ");
-    }
-    return true;
-}
-
-/* ---- order ---- */
-
-static double column_number(const struct pw_tui *tui, size_t i)
-{
-    const struct pw_signature *s = &tui->inventory->signatures[i];
-    const struct pw_tui_row *row = &tui->signatures[i];
-    double value = NAN;
-
-    switch (tui->sort) {
-    case PW_COLUMN_NODES:
-        value = (double)s->node_count;
-        break;
-    case PW_COLUMN_SHARE:
-        value = s->share;
-        break;
-    case PW_COLUMN_SENSITIVITY:
-        value = (double)s->sensitivity;
-        break;
-    case PW_COLUMN_DYNAMIC:
-        value = s->dynamic + s->data_dependent;
-        break;
-    case PW_COLUMN_ERROR:
-        value = row->ratio;
-        break;
-    case PW_COLUMN_RATIO:
-        value = row->target_ns ? (double)row->reference_ns / (double)row->target_ns : NAN;
-        break;
-    case PW_COLUMN_PRIORITY:
-        value = pw_tui_priority(tui, i);
-        break;
-    default:
-        break;
-    }
-    return isnan(value) ? -1 : value; /* unknown sorts below all */
-}
-
-static int compare_text(const struct pw_tui *tui, size_t a, size_t b)
-{
-    const struct pw_signature *x = &tui->inventory->signatures[a], *y = &tui->inventory->signatures[b];
-    pw_style style;
-
-    switch (tui->sort) {
-    case PW_COLUMN_OPERATOR:
-        return strcmp(x->op_label, y->op_label);
-    case PW_COLUMN_SHAPES:
-        return strcmp(x->shapes, y->shapes);
-    case PW_COLUMN_CATEGORY:
-        return strcmp(pw_category_name(x->category), pw_category_name(y->category));
-    case PW_COLUMN_COVERAGE:
-        return strcmp(pw_tui_coverage(tui, a), pw_tui_coverage(tui, b));
-    case PW_COLUMN_VERDICT:
-        return strcmp(pw_tui_verdict(tui, a, &style), pw_tui_verdict(tui, b, &style));
-    default:
-        return 0;
-    }
-}
-
-int pw_tui_compare(const struct pw_tui *tui, size_t a, size_t b)
-{
-    double x = column_number(tui, a), y = column_number(tui, b);
-    int order = x != y ? (x > y) - (x < y) : compare_text(tui, a, b);
-
-    if (tui->descending)
-        order = -order;
-    return order ? order : (a > b) - (a < b);
-}
-
-static int compare_rows(const void *a, const void *b, void *user)
-{
-    return pw_tui_compare(user, *(const size_t *)a, *(const size_t *)b);
-}
-
-void pw_tui_rows_changed(struct pw_tui *tui)
-{
-    size_t held = tui->visible_count ? tui->visible[tui->cursor] : SIZE_MAX;
-
-    tui->visible_count = 0;
-    for (size_t i = 0; i < tui->inventory->signature_count; i++)
-        if (pw_tui_filter_match(tui, i))
-            tui->visible[tui->visible_count++] = i;
-    qsort_r(tui->visible, tui->visible_count, sizeof *tui->visible, compare_rows, tui);
-    for (size_t i = 0; i < tui->visible_count; i++)
-        if (tui->visible[i] == held)
-            tui->cursor = i;
-    if (tui->cursor >= tui->visible_count)
-        tui->cursor = tui->visible_count ? tui->visible_count - 1 : 0;
+    return pattern < 0 ? "" : pw_pattern_name(tui->inventory->patterns[pattern].kind);
 }

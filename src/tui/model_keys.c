@@ -1,4 +1,5 @@
 /* What keys, clicks and the wheel do: tables of keys per screen, from which footer and help are drawn. */
+#include <stdio.h>
 #include <string.h>
 
 #include "tui/tui.h"
@@ -7,7 +8,7 @@
 
 static void move_cursor(struct pw_tui *tui, long steps)
 {
-    long at = (long)tui->cursor + steps, last = (long)tui->visible_count - 1;
+    long at = (long)tui->cursor + steps, last = (long)tui->item_count - 1;
 
     if (at > last)
         at = last;
@@ -68,14 +69,19 @@ static void act_end(struct pw_tui *tui)
 
 /* ---- screens ---- */
 
-static void go(struct pw_tui *tui, pw_screen screen)
+void pw_tui_go(struct pw_tui *tui, pw_screen screen)
 {
-    if (screen == PW_SCREEN_DETAIL) {
-        if (!tui->visible_count)
-            return;
-        if (tui->detail != tui->visible[tui->cursor])
+    if (screen == PW_SCREEN_DETAIL && tui->screen != PW_SCREEN_DETAIL) {
+        size_t current = pw_tui_current(tui);
+
+        if (current == SIZE_MAX) {
+            if (!tui->visible_count)
+                return;
+            current = tui->visible[0];
+        }
+        if (tui->detail != current)
             tui->scroll[PW_SCREEN_DETAIL] = 0;
-        tui->detail = tui->visible[tui->cursor];
+        tui->detail = current;
     }
     if ((screen == PW_SCREEN_HELP || screen == PW_SCREEN_MESSAGES) && tui->screen != PW_SCREEN_HELP &&
         tui->screen != PW_SCREEN_MESSAGES)
@@ -85,32 +91,41 @@ static void go(struct pw_tui *tui, pw_screen screen)
 
 static void act_inventory(struct pw_tui *tui)
 {
-    go(tui, PW_SCREEN_INVENTORY);
+    pw_tui_go(tui, PW_SCREEN_INVENTORY);
 }
 static void act_detail(struct pw_tui *tui)
 {
-    go(tui, PW_SCREEN_DETAIL);
+    pw_tui_go(tui, PW_SCREEN_DETAIL);
 }
 static void act_run(struct pw_tui *tui)
 {
-    go(tui, PW_SCREEN_RUN);
+    pw_tui_go(tui, PW_SCREEN_RUN);
 }
 static void act_messages(struct pw_tui *tui)
 {
-    go(tui, PW_SCREEN_MESSAGES);
+    pw_tui_go(tui, PW_SCREEN_MESSAGES);
 }
 static void act_help(struct pw_tui *tui)
 {
-    go(tui, PW_SCREEN_HELP);
+    pw_tui_go(tui, PW_SCREEN_HELP);
+}
+/* The screens in a ring, without messages and help, which have a way back. */
+static void step_screen(struct pw_tui *tui, int step)
+{
+    int screen = tui->screen >= PW_SCREEN_MESSAGES ? (int)tui->back : (int)tui->screen;
+
+    screen = (screen + step + PW_SCREEN_MESSAGES) % PW_SCREEN_MESSAGES;
+    if (screen == PW_SCREEN_DETAIL && !tui->visible_count)
+        screen = (screen + step + PW_SCREEN_MESSAGES) % PW_SCREEN_MESSAGES;
+    pw_tui_go(tui, (pw_screen)screen);
 }
 static void act_next_screen(struct pw_tui *tui)
 {
-    static const pw_screen next[PW_SCREEN_COUNT] = {PW_SCREEN_DETAIL, PW_SCREEN_RUN, PW_SCREEN_INVENTORY,
-                                                    PW_SCREEN_INVENTORY, PW_SCREEN_INVENTORY};
-
-    go(tui, next[tui->screen]);
-    if (tui->screen == PW_SCREEN_INVENTORY && !tui->visible_count)
-        go(tui, PW_SCREEN_RUN);
+    step_screen(tui, 1);
+}
+static void act_previous_screen(struct pw_tui *tui)
+{
+    step_screen(tui, -1);
 }
 static void act_back(struct pw_tui *tui)
 {
@@ -118,10 +133,8 @@ static void act_back(struct pw_tui *tui)
         tui->screen = tui->back;
     else if (tui->screen != PW_SCREEN_INVENTORY)
         tui->screen = PW_SCREEN_INVENTORY;
-    else if (tui->filter[0]) {
-        tui->filter[0] = '\0';
-        pw_tui_rows_changed(tui);
-    }
+    else if (tui->filter[0])
+        pw_tui_set_filter(tui, "");
 }
 static void act_quit(struct pw_tui *tui)
 {
@@ -134,57 +147,154 @@ static void act_redraw(struct pw_tui *tui)
 
 /* ---- rows ---- */
 
-static void sort_by(struct pw_tui *tui, int step)
-{
-    tui->sort = (pw_column)(((int)tui->sort + step + PW_COLUMN_COUNT) % PW_COLUMN_COUNT);
-    /* texts read from A, numbers from the largest */
-    tui->descending = tui->sort != PW_COLUMN_OPERATOR && tui->sort != PW_COLUMN_SHAPES &&
-                      tui->sort != PW_COLUMN_CATEGORY && tui->sort != PW_COLUMN_COVERAGE &&
-                      tui->sort != PW_COLUMN_VERDICT;
-    pw_tui_rows_changed(tui);
-}
-
 static void act_sort(struct pw_tui *tui)
 {
-    sort_by(tui, 1);
+    pw_tui_sort_by(tui, (pw_column)((tui->sort + 1) % PW_COLUMN_COUNT));
 }
 static void act_sort_back(struct pw_tui *tui)
 {
-    sort_by(tui, -1);
+    pw_tui_sort_by(tui, (pw_column)((tui->sort + PW_COLUMN_COUNT - 1) % PW_COLUMN_COUNT));
 }
 static void act_reverse(struct pw_tui *tui)
 {
     tui->descending = !tui->descending;
     pw_tui_rows_changed(tui);
 }
-static void act_filter(struct pw_tui *tui)
+static void act_group(struct pw_tui *tui)
 {
-    memcpy(tui->filter_before, tui->filter, sizeof tui->filter);
-    tui->typing = true;
+    struct pw_error err = {0};
+
+    if (pw_tui_set_group(tui, (pw_group)((tui->group + 1) % PW_GROUP_COUNT), &err) != PW_OK)
+        pw_tui_say(tui, true, "%s", err.message);
 }
 static void act_mark(struct pw_tui *tui)
 {
-    if (tui->visible_count) {
-        struct pw_tui_row *row = &tui->signatures[tui->visible[tui->cursor]];
+    size_t current = pw_tui_current(tui);
 
-        row->marked = !row->marked;
-        move_cursor(tui, 1);
+    if (!tui->item_count)
+        return;
+    if (current != SIZE_MAX) {
+        tui->signatures[current].marked = !tui->signatures[current].marked;
+    } else { /* a head: all of its group, or none when all were */
+        size_t group = tui->items[tui->cursor].index;
+        bool all = true;
+
+        for (size_t i = 0; i < tui->visible_count; i++)
+            all = all && (tui->group_of[tui->visible[i]] != group || tui->signatures[tui->visible[i]].marked);
+        for (size_t i = 0; i < tui->visible_count; i++)
+            if (tui->group_of[tui->visible[i]] == group)
+                tui->signatures[tui->visible[i]].marked = !all;
     }
+    move_cursor(tui, 1);
 }
-static void act_next_problem(struct pw_tui *tui)
+static void act_unmark(struct pw_tui *tui)
 {
-    for (size_t step = 1; step <= tui->visible_count; step++) {
-        size_t at = (tui->cursor + step) % tui->visible_count;
-        size_t signature = tui->visible[at];
-        const struct pw_impl_list *impls = pw_tui_impls(tui, signature);
+    for (size_t i = 0; i < tui->inventory->signature_count; i++)
+        tui->signatures[i].marked = false;
+}
+static void act_problems(struct pw_tui *tui)
+{
+    pw_tui_set_filter(tui, strcmp(tui->filter, "is:problem") ? "is:problem" : "");
+    pw_tui_go(tui, PW_SCREEN_INVENTORY);
+}
 
-        if (tui->signatures[signature].gate_failed || !tui->inventory->signatures[signature].op ||
-            (impls && (impls->coverage == PW_COVERAGE_MISSING || impls->kernel_required))) {
+/* Folds or unfolds what the cursor is on; false when there is nothing to do. */
+static bool fold(struct pw_tui *tui, bool open)
+{
+    struct pw_tui_item item;
+
+    if (!tui->item_count)
+        return false;
+    item = tui->items[tui->cursor];
+    if (item.kind == PW_ITEM_GROUP) {
+        if (tui->groups[item.index].folded == !open)
+            return false;
+        tui->groups[item.index].folded = !open;
+    } else if (item.kind == PW_ITEM_SIGNATURE && open == tui->signatures[item.signature].unfolded) {
+        if (open || tui->group == PW_GROUP_NONE)
+            return false;
+        for (size_t at = tui->cursor; at-- > 0;) /* a folded signature: to its head */
+            if (tui->items[at].kind == PW_ITEM_GROUP) {
+                tui->cursor = at;
+                return true;
+            }
+        return false;
+    } else {
+        tui->signatures[item.signature].unfolded = open;
+    }
+    pw_tui_items_changed(tui);
+    return true;
+}
+static void act_unfold(struct pw_tui *tui)
+{
+    if (tui->screen == PW_SCREEN_INVENTORY)
+        fold(tui, true);
+}
+static void act_fold(struct pw_tui *tui)
+{
+    if (tui->screen == PW_SCREEN_INVENTORY)
+        fold(tui, false);
+    else
+        act_back(tui);
+}
+static void act_open(struct pw_tui *tui)
+{
+    if (tui->item_count && tui->items[tui->cursor].kind == PW_ITEM_GROUP)
+        fold(tui, tui->groups[tui->items[tui->cursor].index].folded);
+    else
+        pw_tui_go(tui, PW_SCREEN_DETAIL);
+}
+
+/* ---- finding ---- */
+
+static void act_query(struct pw_tui *tui)
+{
+    memcpy(tui->filter_before, tui->filter, sizeof tui->filter);
+    pw_prompt_open(&tui->prompt, PW_PROMPT_QUERY, tui->filter);
+}
+static void act_search(struct pw_tui *tui)
+{
+    pw_prompt_open(&tui->prompt, PW_PROMPT_SEARCH, "");
+}
+static void act_palette(struct pw_tui *tui)
+{
+    pw_prompt_open(&tui->prompt, PW_PROMPT_COMMAND, "");
+}
+
+/* In the inventory: to the next match of the filter, or the next problem without one. Elsewhere: the next line. */
+static void find_next(struct pw_tui *tui, int step)
+{
+    if (tui->screen != PW_SCREEN_INVENTORY) {
+        int at;
+
+        if (tui->text_screen != tui->screen)
+            pw_tui_fill(tui);
+        at = pw_lines_find(&tui->text, tui->scroll[tui->screen] + step, step, tui->search);
+        if (at >= 0)
+            tui->scroll[tui->screen] = at;
+        else if (tui->search[0])
+            pw_tui_say(tui, false, "'%s' is not on this screen", tui->search);
+        return;
+    }
+    for (size_t tried = 1; tried <= tui->item_count; tried++) {
+        size_t by = step > 0 ? tried : tui->item_count - tried;
+        size_t at = (tui->cursor + by) % tui->item_count;
+
+        if (tui->items[at].kind == PW_ITEM_SIGNATURE &&
+            (tui->filter[0] || pw_tui_problem(tui, tui->items[at].signature))) {
             tui->cursor = at;
             return;
         }
     }
     pw_tui_say(tui, false, "no failing or missing operator among those shown");
+}
+static void act_next(struct pw_tui *tui)
+{
+    find_next(tui, 1);
+}
+static void act_previous(struct pw_tui *tui)
+{
+    find_next(tui, -1);
 }
 
 /* ---- doing ---- */
@@ -207,8 +317,12 @@ static void act_verify(struct pw_tui *tui)
     if (tui->screen == PW_SCREEN_DETAIL) {
         tui->selection[0] = tui->detail;
         tui->selection_count = 1;
-    } else if (!tui->selection_count && tui->visible_count) {
-        tui->selection[tui->selection_count++] = tui->visible[tui->cursor];
+    } else if (!tui->selection_count && pw_tui_current(tui) != SIZE_MAX) {
+        tui->selection[tui->selection_count++] = pw_tui_current(tui);
+    } else if (!tui->selection_count && tui->item_count) { /* a head: its group */
+        for (size_t i = 0; i < tui->visible_count; i++)
+            if (tui->group_of[tui->visible[i]] == tui->items[tui->cursor].index)
+                tui->selection[tui->selection_count++] = tui->visible[i];
     }
     tui->intent = tui->selection_count ? PW_INTENT_VERIFY : PW_INTENT_NONE;
 }
@@ -223,86 +337,125 @@ static void act_cancel(struct pw_tui *tui)
 
 /* ---- tables ---- */
 
+#define LINE_KEYS                                                                                                      \
+    {'/', 0, "/", "find", NULL, "Finds text on this screen; n and N go on.", act_search},                              \
+    {                                                                                                                  \
+        PW_KEY_ESCAPE, PW_KEY_BACKSPACE, "Esc", "back", NULL, "Goes back.", act_back                                   \
+    }
+
 static const struct pw_tui_key inventory_keys[] = {
-    {PW_KEY_ENTER, 0, "Enter", "detail", "Shows everything known of the signature under the cursor.", act_detail},
-    {'a', 0, "a", "verify all", "Verifies every signature on the target and times it.", act_verify_all},
-    {'v', 0, "v", "verify", "Verifies the marked signatures, or the one under the cursor.", act_verify},
-    {'/', 0, "/", "filter",
-     "Filters: words match operator, shapes and category; cov:missing sens:high status:failed op:Softmax cat:norm "
-     "dyn:yes node:attn flops>1 narrow it down.",
-     act_filter},
-    {'s', '>', "s", "sort", "Sorts by the next column.", act_sort},
-    {'S', '<', "S", NULL, "Sorts by the previous column.", act_sort_back},
-    {'r', 0, "r", NULL, "Reverses the order.", act_reverse},
-    {' ', 0, "Space", "mark", "Marks the row for v.", act_mark},
-    {'n', 0, "n", "next problem", "Goes to the next failing, missing or uncovered signature.", act_next_problem},
+    {PW_KEY_ENTER, 0, "Enter", "detail", "detail", "Shows everything known of the signature under the cursor.",
+     act_open},
+    {'a', 0, "a", "verify all", "verify-all", "Verifies every signature on the target and times it.", act_verify_all},
+    {'v', 0, "v", "verify", "verify", "Verifies the marked signatures, or what is under the cursor.", act_verify},
+    {'/', 0, "/", "filter", NULL,
+     "Filters by a query: words match operator, shapes, category and pattern; keys such as cov:missing sens:high "
+     "flops>1 narrow it down (below).",
+     act_query},
+    {'!', 0, "!", "problems", "problems", "Shows only what fails or is missing; again shows all.", act_problems},
+    {'s', '>', "s", "sort", "sort-next", "Sorts by the next column; a click on a head sorts by it.", act_sort},
+    {'S', '<', "S", NULL, "sort-previous", "Sorts by the previous column.", act_sort_back},
+    {'r', 0, "r", NULL, "reverse", "Reverses the order.", act_reverse},
+    {'z', 0, "z", "group", "group-next", "Groups by category, operator, pattern, or not.", act_group},
+    {' ', 0, "Space", "mark", "mark", "Marks the row (or the group) for v and the other actions.", act_mark},
+    {'U', 0, "U", NULL, "unmark", "Unmarks all.", act_unmark},
+    {PW_KEY_RIGHT, 'l', "Right, l", NULL, "unfold", "Unfolds a group, or a signature into its nodes.", act_unfold},
+    {PW_KEY_LEFT, 'h', "Left, h", NULL, "fold", "Folds them again.", act_fold},
+    {'n', 0, "n", "next", NULL, "To the next match of the filter; without one, to the next problem.", act_next},
+    {'N', 0, "N", NULL, NULL, "The same backwards.", act_previous},
     {0}};
 
 static const struct pw_tui_key detail_keys[] = {
-    {'v', 0, "v", "verify", "Verifies this signature.", act_verify},
-    {PW_KEY_ESCAPE, PW_KEY_BACKSPACE, "Esc", "back", "Goes back to the inventory.", act_back},
-    {0}};
+    {'v', 0, "v", "verify", "verify", "Verifies this signature.", act_verify}, LINE_KEYS, {0}};
 
 static const struct pw_tui_key run_keys[] = {
-    {'a', 0, "a", "verify all", "Verifies every signature on the target and times it.", act_verify_all},
-    {PW_KEY_ESCAPE, PW_KEY_BACKSPACE, "Esc", "back", "Goes back to the inventory.", act_back},
+    {'a', 0, "a", "verify all", "verify-all", "Verifies every signature on the target and times it.", act_verify_all},
+    {'c', 0, "c", "cancel", "cancel", "Cancels what runs; what was found so far is kept.", act_cancel},
+    LINE_KEYS,
     {0}};
 
-static const struct pw_tui_key line_keys[] = {{PW_KEY_ESCAPE, PW_KEY_BACKSPACE, "Esc", "back", "Goes back.", act_back},
-                                              {0}};
+static const struct pw_tui_key line_keys[] = {LINE_KEYS, {0}};
 
 const struct pw_tui_key pw_tui_global_keys[] = {
-    {'c', 0, "c", NULL, "Cancels what runs.", act_cancel},
-    {'?', 'H', "?", "help", "This list.", act_help},
-    {'q', 0, "q", "quit", "Quits; a running verify is cancelled, what it found so far is kept.", act_quit},
-    {PW_KEY_TAB, 0, "Tab", NULL, "Next screen: inventory, detail, run.", act_next_screen},
-    {'1', 0, "1", NULL, "Inventory.", act_inventory},
-    {'2', 0, "2", NULL, "Detail of the signature under the cursor.", act_detail},
-    {'3', 0, "3", NULL, "Run: progress and failures.", act_run},
-    {'m', 0, "m", NULL, "Messages so far.", act_messages},
-    {PW_KEY_DOWN, 'j', "Down, j", NULL, "One down.", act_down},
-    {PW_KEY_UP, 'k', "Up, k", NULL, "One up.", act_up},
-    {PW_KEY_PAGE_DOWN, PW_KEY_CTRL_D, "PgDn, ^D", NULL, "A page down.", act_page_down},
-    {PW_KEY_PAGE_UP, PW_KEY_CTRL_U, "PgUp, ^U", NULL, "A page up.", act_page_up},
-    {PW_KEY_HOME, 'g', "Home, g", NULL, "To the top.", act_home},
-    {PW_KEY_END, 'G', "End, G", NULL, "To the end.", act_end},
-    {PW_KEY_RIGHT, 'l', "Right, l", NULL, "Detail.", act_detail},
-    {PW_KEY_LEFT, 'h', "Left, h", NULL, "Back.", act_back},
-    {PW_KEY_ESCAPE, 0, "Esc", NULL, "Back; in the inventory it clears the filter.", act_back},
-    {PW_KEY_CTRL_L, 0, "^L", NULL, "Paints the screen anew.", act_redraw},
+    {'?', 'H', "?", "help", "help", "This list.", act_help},
+    {':', 0, ":", "command", NULL, "Opens the palette: every action by name, with completion.", act_palette},
+    {'q', 0, "q", "quit", "quit", "Quits; a running verify is cancelled, what it found so far is kept.", act_quit},
+    {'c', 0, "c", NULL, "cancel", "Cancels what runs.", act_cancel},
+    {PW_KEY_TAB, 0, "Tab", NULL, NULL, "Next screen.", act_next_screen},
+    {PW_KEY_BACKTAB, 0, "S-Tab", NULL, NULL, "Previous screen.", act_previous_screen},
+    {'1', 0, "1", NULL, NULL, "Inventory.", act_inventory},
+    {'2', 0, "2", NULL, NULL, "Detail of the signature under the cursor.", act_detail},
+    {'3', 0, "3", NULL, NULL, "Run: progress and failures.", act_run},
+    {'m', 0, "m", NULL, "messages", "Messages so far.", act_messages},
+    {PW_KEY_DOWN, 'j', "Down, j", NULL, NULL, "One down.", act_down},
+    {PW_KEY_UP, 'k', "Up, k", NULL, NULL, "One up.", act_up},
+    {PW_KEY_PAGE_DOWN, PW_KEY_CTRL_D, "PgDn, ^D", NULL, NULL, "A page down.", act_page_down},
+    {PW_KEY_PAGE_UP, PW_KEY_CTRL_U, "PgUp, ^U", NULL, NULL, "A page up.", act_page_up},
+    {PW_KEY_HOME, 'g', "Home, g", NULL, NULL, "To the top.", act_home},
+    {PW_KEY_END, 'G', "End, G", NULL, NULL, "To the end.", act_end},
+    {PW_KEY_LEFT, 'h', "Left, h", NULL, NULL, "Back.", act_fold},
+    {'n', 0, "n", NULL, NULL, "To the next line that was looked for.", act_next},
+    {'N', 0, "N", NULL, NULL, "The same backwards.", act_previous},
+    {PW_KEY_ESCAPE, 0, "Esc", NULL, NULL, "Back; in the inventory it clears the filter.", act_back},
+    {PW_KEY_CTRL_L, 0, "^L", NULL, "redraw", "Paints the screen anew.", act_redraw},
     {0}};
 
 const struct pw_tui_screen pw_tui_screens[PW_SCREEN_COUNT] = {
-    [PW_SCREEN_INVENTORY] = {"inventory", inventory_keys, pw_view_inventory},
-    [PW_SCREEN_DETAIL] = {"detail", detail_keys, pw_view_detail},
-    [PW_SCREEN_RUN] = {"run", run_keys, pw_view_run},
-    [PW_SCREEN_MESSAGES] = {"messages", line_keys, pw_view_messages},
-    [PW_SCREEN_HELP] = {"help", line_keys, pw_view_help},
+    [PW_SCREEN_INVENTORY] = {"inventory", inventory_keys, pw_view_inventory, NULL},
+    [PW_SCREEN_DETAIL] = {"detail", detail_keys, NULL, pw_view_detail},
+    [PW_SCREEN_RUN] = {"run", run_keys, NULL, pw_view_run},
+    [PW_SCREEN_MESSAGES] = {"messages", line_keys, NULL, pw_view_messages},
+    [PW_SCREEN_HELP] = {"help", line_keys, NULL, pw_view_help},
 };
 
 /* ---- input ---- */
 
-static void type(struct pw_tui *tui, uint32_t key)
+/* Tab walks through what completes the line as it was typed. */
+static void complete(struct pw_tui *tui, bool back)
 {
-    size_t length = strlen(tui->filter);
+    struct pw_prompt *prompt = &tui->prompt;
+    const char *help;
+    int count = 0;
 
-    if (key == PW_KEY_ENTER || key == PW_KEY_DOWN) {
-        tui->typing = false;
-    } else if (key == PW_KEY_ESCAPE) {
-        memcpy(tui->filter, tui->filter_before, sizeof tui->filter);
-        tui->typing = false;
-    } else if (key == PW_KEY_BACKSPACE) {
-        if (!length)
-            tui->typing = false;
-        else
-            tui->filter[length - 1] = '\0';
-    } else if (key == PW_KEY_CTRL_U) {
-        tui->filter[0] = '\0';
-    } else if (key >= ' ' && key < 0x7f && length + 1 < sizeof tui->filter) {
-        tui->filter[length] = (char)key;
-        tui->filter[length + 1] = '\0';
+    if (prompt->kind != PW_PROMPT_COMMAND)
+        return;
+    if (tui->completion < 0)
+        memcpy(tui->completing, prompt->text, sizeof tui->completing);
+    for (struct pw_buf line = {0}; pw_tui_complete(tui, tui->completing, (size_t)count, &line, &help); count++)
+        pw_buf_clear(&line);
+    if (!count)
+        return;
+    tui->completion = tui->completion < 0 ? (back ? count - 1 : 0) : (tui->completion + (back ? count - 1 : 1)) % count;
+    for (struct pw_buf line = {0}; pw_tui_complete(tui, tui->completing, (size_t)tui->completion, &line, &help);) {
+        pw_prompt_set(prompt, pw_buf_text(&line));
+        pw_buf_clear(&line);
+        break;
     }
-    pw_tui_rows_changed(tui);
+    if (count == 1)
+        tui->completion = -1;
+}
+
+static void on_prompt_key(struct pw_tui *tui, uint32_t key)
+{
+    pw_prompt_kind kind = tui->prompt.kind;
+    bool back = false;
+    pw_prompt_outcome outcome = pw_prompt_key(&tui->prompt, key, &back);
+
+    if (outcome == PW_PROMPT_COMPLETE) {
+        complete(tui, back);
+        return;
+    }
+    tui->completion = -1;
+    if (kind == PW_PROMPT_QUERY) {
+        pw_tui_set_filter(tui, outcome == PW_PROMPT_DROPPED ? tui->filter_before : tui->prompt.text);
+    } else if (kind == PW_PROMPT_SEARCH) {
+        snprintf(tui->search, sizeof tui->search, "%.100s", outcome == PW_PROMPT_DROPPED ? "" : tui->prompt.text);
+        if (outcome == PW_PROMPT_ACCEPTED && tui->search[0])
+            find_next(tui, 1);
+    } else if (outcome == PW_PROMPT_ACCEPTED) {
+        pw_prompt_remember(&tui->prompt, tui->prompt.text);
+        pw_tui_act(tui, tui->prompt.text);
+    }
 }
 
 static bool act_on(struct pw_tui *tui, const struct pw_tui_key *keys, uint32_t key)
@@ -318,23 +471,39 @@ static bool act_on(struct pw_tui *tui, const struct pw_tui_key *keys, uint32_t k
 static void on_key(struct pw_tui *tui, uint32_t key)
 {
     tui->flash[0] = '\0';
-    if (tui->typing)
-        type(tui, key);
+    if (tui->prompt.kind != PW_PROMPT_CLOSED)
+        on_prompt_key(tui, key);
     else if (!act_on(tui, pw_tui_screens[tui->screen].keys, key))
         act_on(tui, pw_tui_global_keys, key);
 }
 
-/* A click on a row moves there; on the row under the cursor it opens the detail. */
-static void on_click(struct pw_tui *tui, int row)
+/* A click on a row moves there, on the row under the cursor it opens it; on a head it sorts; on the footer it presses
+ * the key that is named there. */
+static void on_click(struct pw_tui *tui, int row, int column)
 {
     size_t at = tui->top + (size_t)(row - 3);
+    int head;
 
-    if (tui->screen != PW_SCREEN_INVENTORY || row < 3 || row >= tui->rows - 1 || at >= tui->visible_count)
+    if (row == tui->rows - 1 && row > 0 && tui->prompt.kind == PW_PROMPT_CLOSED) {
+        uint32_t key = pw_view_footer_key(tui, column);
+
+        if (key)
+            on_key(tui, key);
         return;
-    if (at == tui->cursor)
-        act_detail(tui);
-    else
+    }
+    if (tui->screen != PW_SCREEN_INVENTORY || row < 2 || row >= tui->rows - 1)
+        return;
+    if (row == 2) {
+        head = pw_view_inventory_column(tui, column);
+        if (head >= 0 && tui->sort == (pw_column)head)
+            act_reverse(tui);
+        else if (head >= 0)
+            pw_tui_sort_by(tui, (pw_column)head);
+    } else if (at < tui->item_count && at == tui->cursor) {
+        act_open(tui);
+    } else if (at < tui->item_count) {
         tui->cursor = at;
+    }
 }
 
 void pw_tui_apply(struct pw_tui *tui, const struct pw_input *input)
@@ -344,7 +513,7 @@ void pw_tui_apply(struct pw_tui *tui, const struct pw_input *input)
         on_key(tui, input->key);
         break;
     case PW_INPUT_CLICK:
-        on_click(tui, input->row);
+        on_click(tui, input->row, input->column);
         break;
     case PW_INPUT_WHEEL:
         move(tui, 3 * input->steps);

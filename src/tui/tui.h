@@ -10,6 +10,9 @@
 
 #include "job/session.h"
 #include "tui/canvas.h"
+#include "tui/lines.h"
+#include "tui/prompt.h"
+#include "tui/query.h"
 
 /* Keys beyond plain code points. */
 enum {
@@ -75,6 +78,34 @@ typedef enum {
     PW_COLUMN_COUNT
 } pw_column;
 
+typedef enum { PW_GROUP_NONE, PW_GROUP_CATEGORY, PW_GROUP_OPERATOR, PW_GROUP_PATTERN, PW_GROUP_COUNT } pw_group;
+
+/* A line of the inventory: a group's head, a signature, or a node of an unfolded signature. */
+typedef enum { PW_ITEM_SIGNATURE, PW_ITEM_GROUP, PW_ITEM_NODE } pw_item_kind;
+struct pw_tui_item {
+    pw_item_kind kind;
+    size_t signature; /* of SIGNATURE and NODE */
+    size_t index;     /* of the group, or of the node in its signature */
+};
+
+struct pw_tui_group {
+    const char *name;
+    bool folded;
+    size_t signatures, nodes, problems; /* of those that the query lets through */
+    double share;
+};
+
+/* A named query with its order. */
+struct pw_tui_view {
+    char name[32];
+    char query[128];
+    pw_column sort;
+    bool descending;
+    pw_group group;
+    bool saved; /* by the user; not built in */
+};
+#define PW_TUI_VIEWS 40
+
 struct pw_tui_case { /* one verdict kept for the detail screen */
     char id[PW_CASE_ID_MAX];
     pw_verdict verdict;
@@ -88,6 +119,7 @@ struct pw_tui_row {  /* what is known of a signature's measurements */
     bool from_store; /* of an earlier run */
     bool running;
     bool marked;
+    bool unfolded;     /* its nodes are listed */
     char standing[16]; /* "held", "failed", "unproven", "mistrusted" */
     bool host;         /* stays on the host */
     bool gate_failed;
@@ -117,6 +149,7 @@ struct pw_tui {
     void *user;
     const char *model_path, *target;
 
+    bool ascii;             /* the canvas drawn last has no glyph beyond ASCII */
     int rows, columns;      /* of the terminal */
     pw_screen screen, back; /* back: where Esc goes from help and messages */
     pw_intent intent;       /* for the loop; it sets NONE again */
@@ -126,12 +159,29 @@ struct pw_tui {
     struct pw_tui_row *signatures; /* by signature; owned */
     size_t *visible;               /* signatures that the filter lets through, sorted; owned */
     size_t visible_count;
-    size_t cursor, top; /* positions in visible */
+    double *keys;              /* by signature: number that the sort column orders by, made once a sort; owned */
+    struct pw_tui_item *items; /* what is listed: visible with heads and nodes; owned */
+    size_t item_count, item_cap;
+    size_t cursor, top; /* positions in items */
     pw_column sort;
     bool descending;
+    pw_group group;
+    struct pw_tui_group *groups; /* of the group mode; owned */
+    size_t group_count;
+    size_t *group_of; /* by signature; owned */
 
-    char filter[128], filter_before[128];
-    bool typing; /* the filter line has the keys */
+    struct pw_prompt prompt;        /* the line at the foot, while open */
+    int completion;                 /* which candidate Tab has put there; -1 none */
+    char completing[PW_PROMPT_MAX]; /* what was typed before Tab */
+    char filter[PW_QUERY_MAX], filter_before[PW_QUERY_MAX];
+    struct pw_query query;                  /* of filter */
+    char search[128];                       /* what / looks for on screens of lines */
+    struct pw_tui_view views[PW_TUI_VIEWS]; /* built-in ones first */
+    int view_count;
+    bool views_changed; /* for the loop: write them; it sets false again */
+
+    struct pw_lines text;  /* of the screen of lines that was drawn last */
+    pw_screen text_screen; /* which one */
 
     size_t detail;               /* signature shown */
     int scroll[PW_SCREEN_COUNT]; /* first line shown, for the screens of lines */
@@ -165,27 +215,55 @@ void pw_tui_apply(struct pw_tui *tui, const struct pw_input *input);
 /* Draws the current screen on a canvas of the model's size. Changes nothing but `lines` and `top`. */
 pw_status pw_tui_draw(struct pw_tui *tui, struct pw_canvas *canvas, struct pw_error *err);
 
-/* One key of a screen: the footer and the help are made from these, so they can't lie. */
+/* One key of a screen: the footer, the help and the palette are made from these, so they can't lie. */
 struct pw_tui_key {
     uint32_t key;
-    uint32_t alias;    /* 0: none */
-    const char *label; /* "Enter" */
-    const char *does;  /* "detail": in the footer; NULL: only in the help */
-    const char *help;  /* a sentence */
+    uint32_t alias;      /* 0: none */
+    const char *label;   /* "Enter" */
+    const char *does;    /* "detail": in the footer; NULL: only in the help */
+    const char *command; /* its name in the palette; NULL: none (moving about) */
+    const char *help;    /* a sentence */
     void (*act)(struct pw_tui *tui);
 };
+/* A screen draws itself, or fills lines that the frame scrolls, searches and draws. */
 struct pw_tui_screen {
     const char *name;
     const struct pw_tui_key *keys; /* ended by key 0 */
     void (*draw)(struct pw_tui *tui, struct pw_canvas *canvas, int top, int rows);
+    void (*fill)(struct pw_tui *tui, struct pw_lines *lines);
 };
 extern const struct pw_tui_screen pw_tui_screens[PW_SCREEN_COUNT];
 extern const struct pw_tui_key pw_tui_global_keys[]; /* on every screen; ended by key 0 */
 
+/* A command of the palette that takes words; those of the keys come from pw_tui_key. */
+struct pw_tui_command {
+    const char *name, *arguments, *help;
+    const char *(*complete)(const struct pw_tui *tui, size_t n); /* n-th candidate of its word, NULL behind the last */
+    void (*act)(struct pw_tui *tui, const char *words);
+};
+extern const struct pw_tui_command pw_tui_commands[]; /* ended by name NULL */
+
 /* ---- shared by the files of src/tui ---- */
-void pw_tui_rows_changed(struct pw_tui *tui); /* filter and sort again, keeping the cursor's signature */
-bool pw_tui_filter_match(const struct pw_tui *tui, size_t signature);
-int pw_tui_compare(const struct pw_tui *tui, size_t a, size_t b); /* by the sort column */
+void pw_tui_rows_changed(struct pw_tui *tui);  /* filter, sort and list again, keeping what the cursor is on */
+void pw_tui_items_changed(struct pw_tui *tui); /* list again: folding only */
+pw_status pw_tui_set_group(struct pw_tui *tui, pw_group group, struct pw_error *err);
+const char *pw_tui_group_name(pw_group group);                   /* "none", "category" … */
+size_t pw_tui_current(const struct pw_tui *tui);                 /* the signature under the cursor; SIZE_MAX none */
+bool pw_tui_problem(const struct pw_tui *tui, size_t signature); /* failing, missing, or off the target */
+void pw_tui_set_filter(struct pw_tui *tui, const char *text);
+void pw_tui_sort_by(struct pw_tui *tui, pw_column column);
+void pw_tui_apply_view(struct pw_tui *tui, const struct pw_tui_view *view);
+void pw_tui_views_init(struct pw_tui *tui);
+/* Saved views as text, one a line, tab-separated; unreadable lines are said and left out. */
+void pw_tui_views_read(struct pw_tui *tui, const char *text);
+void pw_tui_views_write(const struct pw_tui *tui, struct pw_buf *out);
+void pw_tui_fill(struct pw_tui *tui); /* the lines of the current screen into tui->text */
+void pw_tui_go(struct pw_tui *tui, pw_screen screen);
+void pw_tui_act(struct pw_tui *tui, const char *command); /* runs a line of the palette */
+/* The n-th candidate that completes the palette's line: whole line in `line`, its help; false behind the last. */
+bool pw_tui_complete(const struct pw_tui *tui, const char *typed, size_t n, struct pw_buf *line, const char **help);
+const char *pw_tui_sensitivity_name(pw_sensitivity sensitivity);
+const char *pw_tui_pattern_text(const struct pw_tui *tui, size_t signature); /* "" none */
 void pw_tui_say(struct pw_tui *tui, bool failed, const char *format, ...) PW_PRINTF(3, 4);
 void pw_tui_session_event(struct pw_tui *tui, const struct pw_event *event, int64_t now_ms);
 const struct pw_impl_list *pw_tui_impls(const struct pw_tui *tui, size_t signature); /* NULL: not known yet */
@@ -196,9 +274,11 @@ const char *pw_tui_column_name(pw_column column);
 const char *pw_tui_verdict(const struct pw_tui *tui, size_t signature, pw_style *style);
 
 void pw_view_inventory(struct pw_tui *tui, struct pw_canvas *canvas, int top, int rows);
-void pw_view_detail(struct pw_tui *tui, struct pw_canvas *canvas, int top, int rows);
-void pw_view_run(struct pw_tui *tui, struct pw_canvas *canvas, int top, int rows);
-void pw_view_messages(struct pw_tui *tui, struct pw_canvas *canvas, int top, int rows);
-void pw_view_help(struct pw_tui *tui, struct pw_canvas *canvas, int top, int rows);
+uint32_t pw_view_footer_key(const struct pw_tui *tui, int column);  /* the key named there; 0 none */
+int pw_view_inventory_column(const struct pw_tui *tui, int column); /* pw_column at a screen column; -1 none */
+void pw_view_detail(struct pw_tui *tui, struct pw_lines *lines);
+void pw_view_run(struct pw_tui *tui, struct pw_lines *lines);
+void pw_view_messages(struct pw_tui *tui, struct pw_lines *lines);
+void pw_view_help(struct pw_tui *tui, struct pw_lines *lines);
 
 #endif

@@ -21,17 +21,92 @@ static void draw_title(const struct pw_tui *tui, struct pw_canvas *canvas)
         pw_canvas_right(canvas, 0, at, width - at, PW_STYLE_TITLE, right);
 }
 
-static int footer_keys(const struct pw_tui_key *keys, struct pw_canvas *canvas, int row, int at)
+/* Walks the keys that the footer names from left to right; draws them, or finds the one at a column. */
+static int footer_keys(const struct pw_tui_key *keys, const struct pw_tui *tui, struct pw_canvas *canvas, int at,
+                       int limit, int column, uint32_t *found)
 {
     for (; keys->key; keys++) {
-        int need = keys->does ? (int)(strlen(keys->label) + strlen(keys->does)) + 3 : 0;
+        int label = (int)pw_text_width(keys->label), need = keys->does ? label + (int)strlen(keys->does) + 3 : 0;
 
-        if (!keys->does || at + need > canvas->columns)
+        if (!keys->does || at + need > limit)
             continue;
-        at += pw_canvas_text(canvas, row, at, canvas->columns - at, PW_STYLE_KEY, keys->label);
-        at += pw_canvas_printf(canvas, row, at, canvas->columns - at, PW_STYLE_FOOTER, " %s", keys->does) + 2;
+        if (canvas) {
+            pw_canvas_text(canvas, tui->rows - 1, at, label, PW_STYLE_KEY, keys->label);
+            pw_canvas_text(canvas, tui->rows - 1, at + label + 1, need, PW_STYLE_FOOTER, keys->does);
+        } else if (column >= at && column < at + need - 1) {
+            *found = keys->key;
+        }
+        at += need;
     }
     return at;
+}
+
+static int footer_walk(const struct pw_tui *tui, struct pw_canvas *canvas, int column, uint32_t *found)
+{
+    const int help = 8; /* help keeps its place */
+    int at = footer_keys(pw_tui_screens[tui->screen].keys, tui, canvas, 0, tui->columns - help, column, found);
+
+    return footer_keys(pw_tui_global_keys, tui, canvas, at, tui->columns, column, found);
+}
+
+uint32_t pw_view_footer_key(const struct pw_tui *tui, int column)
+{
+    uint32_t found = 0;
+
+    footer_walk(tui, NULL, column, &found);
+    return found;
+}
+
+/* The open prompt: its sign, the text scrolled so that the cursor is seen, and a hint behind it. */
+static void draw_prompt(const struct pw_tui *tui, struct pw_canvas *canvas, int row)
+{
+    static const char *const signs[] = {"", "/", "/", ":"};
+    static const char *const hints[] = {"", "Enter keeps, Esc drops; cov: sens: status: op: cat: node: flops>",
+                                        "Enter finds, Esc drops", "Tab completes, Enter does it, Esc drops"};
+    const struct pw_prompt *prompt = &tui->prompt;
+    char before[PW_PROMPT_MAX];
+    const char *text = prompt->text;
+    int at, cursor;
+
+    memcpy(before, prompt->text, prompt->cursor);
+    before[prompt->cursor] = '\0';
+    for (cursor = (int)pw_text_width(before); cursor > tui->columns - 3 && *text;) { /* cut on the left */
+        uint32_t code;
+        size_t size = pw_text_decode(text, strlen(text), &code);
+
+        cursor -= pw_text_width_code(code);
+        text += size;
+    }
+    at = pw_canvas_text(canvas, row, 0, tui->columns, PW_STYLE_KEY, signs[prompt->kind]);
+    cursor += at;
+    at += pw_canvas_text(canvas, row, at, tui->columns - at, PW_STYLE_FOOTER, text);
+    pw_canvas_style(canvas, row, cursor, 1, PW_STYLE_SELECTED);
+    if (prompt->kind == PW_PROMPT_QUERY && tui->query.problem[0])
+        pw_canvas_text(canvas, row, at + 2, tui->columns - at - 2, PW_STYLE_BAD, tui->query.problem);
+    else
+        pw_canvas_text(canvas, row, at + 2, tui->columns - at - 2, PW_STYLE_DIM, hints[prompt->kind]);
+}
+
+/* What completes the palette's line, above it. */
+static void draw_candidates(const struct pw_tui *tui, struct pw_canvas *canvas, int row)
+{
+    const char *typed = tui->completion >= 0 ? tui->completing : tui->prompt.text, *help = "";
+    int room = row - 2 < 10 ? row - 2 : 10, first = tui->completion >= room ? tui->completion - room + 1 : 0, count = 0;
+    struct pw_buf line = {0};
+
+    while (count < room && pw_tui_complete(tui, typed, (size_t)(first + count), &line, &help)) {
+        count++;
+        pw_buf_clear(&line);
+    }
+    for (int i = 0; i < count && pw_tui_complete(tui, typed, (size_t)(first + i), &line, &help); i++) {
+        int at = row - count + i;
+        pw_style style = first + i == tui->completion ? PW_STYLE_SELECTED : PW_STYLE_FOOTER;
+
+        pw_canvas_fill(canvas, at, 0, tui->columns, style, ' ');
+        pw_canvas_text(canvas, at, 1, 26, style, pw_buf_text(&line));
+        pw_canvas_text(canvas, at, 28, tui->columns - 28, style, help);
+        pw_buf_clear(&line);
+    }
 }
 
 static void draw_footer(const struct pw_tui *tui, struct pw_canvas *canvas)
@@ -39,23 +114,50 @@ static void draw_footer(const struct pw_tui *tui, struct pw_canvas *canvas)
     int row = tui->rows - 1;
 
     pw_canvas_fill(canvas, row, 0, tui->columns, PW_STYLE_FOOTER, ' ');
-    if (tui->typing) {
-        int at = pw_canvas_printf(canvas, row, 0, tui->columns, PW_STYLE_KEY, "/%s", tui->filter);
-
-        pw_canvas_text(canvas, row, at, tui->columns - at, PW_STYLE_FOOTER,
-                       "_  Enter keeps, Esc drops; cov: sens: status: op: cat: node: flops>");
-        return;
-    }
-    if (tui->flash[0]) {
+    if (tui->prompt.kind != PW_PROMPT_CLOSED) {
+        draw_prompt(tui, canvas, row);
+        if (tui->prompt.kind == PW_PROMPT_COMMAND)
+            draw_candidates(tui, canvas, row);
+    } else if (tui->flash[0]) {
         pw_canvas_printf(canvas, row, 0, tui->columns, tui->flash_failed ? PW_STYLE_BAD : PW_STYLE_FOOTER, "%s%s",
                          tui->flash, tui->flash_failed ? "  (m: messages)" : "");
-        return;
+    } else {
+        footer_walk(tui, canvas, 0, NULL);
     }
-    footer_keys(pw_tui_global_keys, canvas, row, footer_keys(pw_tui_screens[tui->screen].keys, canvas, row, 0));
+}
+
+void pw_tui_fill(struct pw_tui *tui)
+{
+    pw_lines_begin(&tui->text, tui->columns);
+    pw_tui_screens[tui->screen].fill(tui, &tui->text);
+    tui->text_screen = tui->screen;
+}
+
+/* Fills, clamps the scroll, draws a bar at the right edge when there is more than fits. */
+static void draw_lines(struct pw_tui *tui, struct pw_canvas *canvas, int top, int rows)
+{
+    int *scroll = &tui->scroll[tui->screen], count;
+
+    pw_tui_fill(tui);
+    count = (int)tui->text.count;
+    tui->lines[tui->screen] = count;
+    if (*scroll > count - rows)
+        *scroll = count - rows;
+    if (*scroll < 0)
+        *scroll = 0;
+    pw_lines_draw(&tui->text, canvas, top, rows, *scroll, tui->search);
+    if (count > rows && rows > 0) {
+        int size = rows * rows / count > 0 ? rows * rows / count : 1;
+        int at = (int)((int64_t)(rows - size) * *scroll / (count - rows));
+
+        for (int i = 0; i < size; i++)
+            pw_canvas_text(canvas, top + at + i, tui->columns - 1, 1, PW_STYLE_DIM, canvas->ascii ? "|" : "\u2590");
+    }
 }
 
 pw_status pw_tui_draw(struct pw_tui *tui, struct pw_canvas *canvas, struct pw_error *err)
 {
+    const struct pw_tui_screen *screen = &pw_tui_screens[tui->screen];
     pw_status status = PW_OK;
 
     if (canvas->rows != tui->rows || canvas->columns != tui->columns)
@@ -63,87 +165,65 @@ pw_status pw_tui_draw(struct pw_tui *tui, struct pw_canvas *canvas, struct pw_er
     if (status != PW_OK)
         return status;
     pw_canvas_erase(canvas);
-    if (tui->rows >= 3)
-        pw_tui_screens[tui->screen].draw(tui, canvas, 1, pw_tui_body_rows(tui));
+    tui->ascii = canvas->ascii;
+    if (tui->rows >= 3 && screen->draw)
+        screen->draw(tui, canvas, 1, pw_tui_body_rows(tui));
+    else if (tui->rows >= 3)
+        draw_lines(tui, canvas, 1, pw_tui_body_rows(tui));
     draw_title(tui, canvas);
     if (tui->rows >= 2)
         draw_footer(tui, canvas);
     return PW_OK;
 }
 
-/* ---- screens of lines ---- */
+/* ---- messages and help ---- */
 
-/* Draws wrapped text at a virtual line; returns how many lines it took. */
-static int wrapped(struct pw_canvas *canvas, int top, int rows, int line, int indent, pw_style style, const char *text)
+void pw_view_messages(struct pw_tui *tui, struct pw_lines *lines)
 {
-    int width = canvas->columns - indent - 1, used = 0;
-    size_t left = strlen(text);
-
-    if (width < 8)
-        width = 8;
-    do {
-        size_t take = left <= (size_t)width ? left : (size_t)width;
-
-        if (take < left) /* break at the last blank that fits */
-            for (size_t i = take; i > take / 2; i--)
-                if (text[i] == ' ') {
-                    take = i;
-                    break;
-                }
-        if (line + used >= 0 && line + used < rows) {
-            char part[512];
-
-            snprintf(part, sizeof part, "%.*s", (int)(take < sizeof part - 1 ? take : sizeof part - 1), text);
-            pw_canvas_text(canvas, top + line + used, indent, width, style, part);
-        }
-        used++;
-        text += take;
-        left -= take;
-        while (left && *text == ' ') {
-            text++;
-            left--;
-        }
-    } while (left);
-    return used;
-}
-
-void pw_view_messages(struct pw_tui *tui, struct pw_canvas *canvas, int top, int rows)
-{
-    int line = -tui->scroll[PW_SCREEN_MESSAGES], first = line;
-
     if (!tui->message_count)
-        pw_canvas_text(canvas, top + 1, 2, canvas->columns - 2, PW_STYLE_DIM, "No messages so far.");
+        pw_lines_add(lines, PW_STYLE_DIM, 2, "No messages so far.");
     for (int i = tui->message_count - 1; i >= 0; i--)
-        line += wrapped(canvas, top, rows, line, 1, tui->messages[i].failed ? PW_STYLE_BAD : PW_STYLE_NORMAL,
-                        tui->messages[i].text);
-    tui->lines[PW_SCREEN_MESSAGES] = line - first;
+        pw_lines_wrap(lines, tui->messages[i].failed ? PW_STYLE_BAD : PW_STYLE_NORMAL, 1, tui->messages[i].text);
 }
 
-static int help_keys(struct pw_canvas *canvas, int top, int rows, int line, const struct pw_tui_key *keys)
+static void help_entry(struct pw_lines *lines, const char *label, int width, const char *help)
 {
-    for (; keys->key; keys++) {
-        if (line >= 0 && line < rows)
-            pw_canvas_text(canvas, top + line, 2, 10, PW_STYLE_KEY, keys->label);
-        line += wrapped(canvas, top, rows, line, 13, PW_STYLE_NORMAL, keys->help);
-    }
-    return line;
+    size_t before = lines->count;
+
+    pw_lines_wrap(lines, PW_STYLE_NORMAL, width, help);
+    if (lines->count == before)
+        pw_lines_add(lines, PW_STYLE_NORMAL, width, "");
+    pw_lines_front(lines, before, PW_STYLE_KEY, 2, label);
 }
 
-void pw_view_help(struct pw_tui *tui, struct pw_canvas *canvas, int top, int rows)
+static void help_keys(struct pw_lines *lines, const struct pw_tui_key *keys)
 {
-    int line = -tui->scroll[PW_SCREEN_HELP], first = line;
+    for (; keys->key; keys++)
+        help_entry(lines, keys->label, 13, keys->help);
+}
 
-    line +=
-        wrapped(canvas, top, rows, line, 1, PW_STYLE_NORMAL,
-                "What is missing, what fails, what is worst: press a to verify all, n for the next problem, Enter for "
-                "its detail. The inventory is sorted by what to do next.");
+void pw_view_help(struct pw_tui *tui, struct pw_lines *lines)
+{
+    const char *help, *name;
+    char label[64];
+
+    (void)tui;
+    pw_lines_wrap(
+        lines, PW_STYLE_NORMAL, 1,
+        "What is missing, what fails, what is worst: press a to verify all, ! for the problems, Enter for the "
+        "detail of the first. The inventory is sorted by what to do next.");
     for (int screen = 0; screen < PW_SCREEN_MESSAGES; screen++) {
-        line++;
-        line += wrapped(canvas, top, rows, line, 1, PW_STYLE_BOLD, pw_tui_screens[screen].name);
-        line = help_keys(canvas, top, rows, line, pw_tui_screens[screen].keys);
+        pw_lines_head(lines, pw_tui_screens[screen].name);
+        help_keys(lines, pw_tui_screens[screen].keys);
     }
-    line++;
-    line += wrapped(canvas, top, rows, line, 1, PW_STYLE_BOLD, "everywhere");
-    line = help_keys(canvas, top, rows, line, pw_tui_global_keys);
-    tui->lines[PW_SCREEN_HELP] = line - first;
+    pw_lines_head(lines, "everywhere");
+    help_keys(lines, pw_tui_global_keys);
+    pw_lines_head(lines, "the palette (:), beside every action above by name");
+    for (const struct pw_tui_command *c = pw_tui_commands; c->name; c++) {
+        snprintf(label, sizeof label, "%s %s", c->name, c->arguments);
+        help_entry(lines, label, 24, c->help);
+    }
+    pw_lines_head(lines, "queries: words that must all hold; -word the opposite, a,b either, quotes keep blanks");
+    for (size_t i = 0; (name = pw_query_key(i, &help)) != NULL; i++)
+        help_entry(lines, name, 13, help);
 }

@@ -118,7 +118,6 @@ static void draw_error(const struct pw_tui_row *r, struct pw_canvas *canvas, int
 static void draw_cell(const struct pw_tui *tui, struct pw_canvas *canvas, int row, int at, int width, pw_column column,
                       size_t signature)
 {
-    static const char *const sensitivities[] = {"low", "medium", "high"};
     static const pw_style sensitivity_styles[] = {PW_STYLE_DIM, PW_STYLE_NORMAL, PW_STYLE_WARN};
     const struct pw_signature *s = &tui->inventory->signatures[signature];
     const struct pw_tui_row *r = &tui->signatures[signature];
@@ -156,7 +155,7 @@ static void draw_cell(const struct pw_tui *tui, struct pw_canvas *canvas, int ro
         break;
     }
     case PW_COLUMN_SENSITIVITY:
-        show = sensitivities[s->sensitivity];
+        show = pw_tui_sensitivity_name(s->sensitivity);
         style = sensitivity_styles[s->sensitivity];
         break;
     case PW_COLUMN_DYNAMIC:
@@ -189,23 +188,65 @@ static void draw_cell(const struct pw_tui *tui, struct pw_canvas *canvas, int ro
         pw_canvas_text(canvas, row, at, width, style, show);
 }
 
+static void draw_group(const struct pw_tui *tui, struct pw_canvas *canvas, int row, size_t index)
+{
+    const struct pw_tui_group *group = &tui->groups[index];
+    int at = 2, width = canvas->columns;
+
+    at += pw_canvas_printf(canvas, row, at, width - at, PW_STYLE_BOLD, "%s %s",
+                           canvas->ascii ? (group->folded ? "+" : "-") : (group->folded ? "\u25b8" : "\u25be"),
+                           group->name);
+    at += pw_canvas_printf(canvas, row, at, width - at, PW_STYLE_DIM, "  %zu signatures, %zu nodes, %.1f %% of FLOPs",
+                           group->signatures, group->nodes, 100 * group->share);
+    if (group->problems)
+        pw_canvas_printf(canvas, row, at, width - at, PW_STYLE_BAD, ", %zu problem%s", group->problems,
+                         group->problems == 1 ? "" : "s");
+}
+
+static void draw_node(const struct pw_tui *tui, struct pw_canvas *canvas, int row, const struct pw_tui_item *item)
+{
+    const struct pw_node *node = tui->inventory->signatures[item->signature].nodes[item->index];
+    int at = 6;
+
+    at += pw_canvas_printf(canvas, row, at, canvas->columns - at, PW_STYLE_DIM, "%d ", (int)node->index);
+    pw_canvas_printf(canvas, row, at, canvas->columns - at, PW_STYLE_NORMAL, "%s%s%s",
+                     node->name[0] ? node->name : "(no name)", node->graph->parent ? "  in " : "",
+                     node->graph->parent ? node->graph->name : "");
+}
+
 static void draw_row(const struct pw_tui *tui, struct pw_canvas *canvas, int row, const int *widths, size_t position)
 {
-    size_t signature = tui->visible[position];
+    const struct pw_tui_item *item = &tui->items[position];
     int at = 2;
 
-    if (tui->signatures[signature].marked)
-        pw_canvas_text(canvas, row, 0, 1, PW_STYLE_ACCENT, "*");
-    for (int c = 0; c < PW_COLUMN_COUNT; c++)
+    if (item->kind == PW_ITEM_GROUP)
+        draw_group(tui, canvas, row, item->index);
+    else if (item->kind == PW_ITEM_NODE)
+        draw_node(tui, canvas, row, item);
+    for (int c = 0; item->kind == PW_ITEM_SIGNATURE && c < PW_COLUMN_COUNT; c++)
         if (widths[c]) {
-            draw_cell(tui, canvas, row, at, widths[c], (pw_column)c, signature);
+            draw_cell(tui, canvas, row, at, widths[c], (pw_column)c, item->signature);
             at += widths[c] + 1;
         }
-    if (position == tui->cursor) {
-        if (!tui->signatures[signature].marked)
-            pw_canvas_text(canvas, row, 0, 1, PW_STYLE_SELECTED, ">");
+    if (position == tui->cursor)
         pw_canvas_style(canvas, row, 0, canvas->columns, PW_STYLE_SELECTED);
+    if (item->kind == PW_ITEM_SIGNATURE && tui->signatures[item->signature].marked)
+        pw_canvas_text(canvas, row, 0, 1, position == tui->cursor ? PW_STYLE_SELECTED : PW_STYLE_ACCENT, "*");
+    else if (position == tui->cursor)
+        pw_canvas_text(canvas, row, 0, 1, PW_STYLE_SELECTED, ">");
+}
+
+int pw_view_inventory_column(const struct pw_tui *tui, int column)
+{
+    int widths[PW_COLUMN_COUNT], at = 2;
+
+    choose_columns(tui->columns, widths);
+    for (int c = 0; c < PW_COLUMN_COUNT; c++) {
+        if (widths[c] && column >= at && column <= at + widths[c])
+            return c;
+        at += widths[c] ? widths[c] + 1 : 0;
     }
+    return -1;
 }
 
 void pw_view_inventory(struct pw_tui *tui, struct pw_canvas *canvas, int top, int rows)
@@ -221,7 +262,9 @@ void pw_view_inventory(struct pw_tui *tui, struct pw_canvas *canvas, int top, in
         tui->top = tui->cursor;
     if (tui->cursor >= tui->top + (size_t)list)
         tui->top = tui->cursor - (size_t)list + 1;
-    for (int i = 0; i < list && tui->top + (size_t)i < tui->visible_count; i++)
+    if (tui->top + (size_t)list > tui->item_count) /* no empty foot while rows are hidden above */
+        tui->top = tui->item_count > (size_t)list ? tui->item_count - (size_t)list : 0;
+    for (int i = 0; i < list && tui->top + (size_t)i < tui->item_count; i++)
         draw_row(tui, canvas, top + 2 + i, widths, tui->top + (size_t)i);
     if (!tui->inventory->signature_count)
         pw_canvas_text(canvas, top + 3, 2, canvas->columns - 2, PW_STYLE_DIM, "The graph has no operators.");

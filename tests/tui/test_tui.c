@@ -103,6 +103,8 @@ static void press(struct pw_tui *tui, const char *keys)
 
         if (*keys == '\n')
             input.key = PW_KEY_ENTER;
+        else if (*keys == '\t')
+            input.key = PW_KEY_TAB;
         else if (*keys == '\033')
             input.key = PW_KEY_ESCAPE;
         pw_tui_apply(tui, &input);
@@ -176,7 +178,7 @@ static void test_inventory_80(void **state)
                 "  Softmax-13          1 [b,8] -> [b,8]    10% kernel   -            -\n"
                 "\n"
                 "\n"
-                "Enter detail  a verify all  v verify  / filter  s sort  Space mark  ? help\n");
+                "Enter detail  a verify all  v verify  / filter  ! problems  s sort  ? help\n");
     close_tui(tui);
 }
 
@@ -230,6 +232,173 @@ static void test_filter(void **state)
     press(tui, "\033/node:fc\n");
     assert_int_equal(tui->visible_count, 1);
     assert_int_equal(tui->visible[0], 0);
+    close_tui(tui);
+}
+
+/* The query's words: either, opposite, comparisons, quotes; what can't be understood is said. */
+static void test_query(void **state)
+{
+    struct pw_tui *tui = open_tui(24, 120);
+
+    (void)state;
+    device_opens(tui);
+    press(tui, "/op:softmax,matmul\n");
+    assert_int_equal(tui->visible_count, 2);
+    press(tui, "\033/-op:softmax\n");
+    assert_int_equal(tui->visible_count, 2);
+    press(tui, "\033/flops>=90%\n");
+    assert_int_equal(tui->visible_count, 1);
+    assert_int_equal(tui->visible[0], 0);
+    press(tui, "\033/flops<50\n"); /* of the unknown operator the share is not known: neither above nor below */
+    assert_int_equal(tui->visible_count, 1);
+    assert_int_equal(tui->visible[0], 1);
+    press(tui, "\033/\"axis=-1 (float32\"\n");
+    assert_int_equal(tui->visible_count, 1);
+    press(tui, "\033/x:mystery\n"); /* no key of ours: text */
+    assert_int_equal(tui->visible_count, 1);
+    press(tui, "\033/flops>many");
+    shows(tui, "'many' is no number");
+    assert_int_equal(tui->visible_count, 0);
+    press(tui, "\033/is:problem\n");
+    assert_int_equal(tui->visible_count, 1);
+    assert_int_equal(tui->visible[0], 2);
+    close_tui(tui);
+}
+
+/* Groups fold, signatures unfold into nodes, and the cursor stays on what it was on. */
+static void test_groups_and_nodes(void **state)
+{
+    struct pw_tui *tui = open_tui(12, 100);
+
+    (void)state;
+    device_opens(tui);
+    press(tui, "z");
+    assert_int_equal(tui->group, PW_GROUP_CATEGORY);
+    assert_int_equal(tui->item_count, 6); /* three heads, three signatures */
+    shows(tui, "- other  1 signatures, 1 nodes, 0.0 % of FLOPs, 1 problem");
+    press(tui, "gl");
+    assert_int_equal(tui->items[tui->cursor].kind, PW_ITEM_GROUP);
+    press(tui, "h");
+    assert_int_equal(tui->item_count, 5);
+    shows(tui, "+ other");
+    press(tui, "\nj");
+    assert_int_equal(tui->item_count, 6);
+    assert_int_equal(pw_tui_current(tui), 2);
+    press(tui, "zzz"); /* no groups; still on the same signature */
+    assert_int_equal(tui->group, PW_GROUP_NONE);
+    assert_int_equal(pw_tui_current(tui), 2);
+    press(tui, "/matmul\nl");
+    assert_int_equal(tui->item_count, 2);
+    shows(tui, "4 mlp/fc");
+    press(tui, "jh"); /* from the node back to its signature */
+    assert_int_equal(tui->item_count, 1);
+    assert_int_equal(pw_tui_current(tui), 0);
+    close_tui(tui);
+}
+
+/* Everything can be done by name; Tab walks through the candidates. */
+static void test_palette(void **state)
+{
+    struct pw_tui *tui = open_tui(24, 100);
+
+    (void)state;
+    device_opens(tui);
+    press(tui, ":");
+    shows(tui, "filter");
+    press(tui, "sort sh\t\n");
+    assert_int_equal(tui->sort, PW_COLUMN_SHAPES);
+    press(tui, ":view prob\t\n");
+    assert_string_equal(tui->filter, "is:problem");
+    press(tui, ":view all\n:verify-all\n");
+    assert_int_equal(tui->intent, PW_INTENT_VERIFY);
+    assert_int_equal(tui->selection_count, 3);
+    press(tui, ":nonsense\n");
+    shows(tui, "no command 'nonsense'");
+    press(tui, "/sens:high\n:save-view mine\n");
+    assert_true(tui->views_changed);
+    press(tui, ":view all\n");
+    assert_int_equal(tui->visible_count, 3);
+    press(tui, ":view mine\n");
+    assert_int_equal(tui->visible_count, 1);
+    press(tui, ":save-view all\n");
+    shows(tui, "built in");
+    press(tui, ":screen messages\n");
+    assert_int_equal(tui->screen, PW_SCREEN_MESSAGES);
+    close_tui(tui);
+}
+
+static void test_saved_views(void **state)
+{
+    struct pw_tui *tui = open_tui(24, 100), *other = open_tui(24, 100);
+    struct pw_buf text = {0};
+
+    (void)state;
+    press(tui, "/flops>1\n:sort n\n:save-view a b\n");
+    pw_tui_views_write(tui, &text);
+    assert_string_equal(pw_buf_text(&text), "a b\tflops>1\t-n\tnone\n");
+    pw_tui_views_read(other, pw_buf_text(&text));
+    press(other, ":view a b\n");
+    assert_string_equal(other->filter, "flops>1");
+    assert_int_equal(other->sort, PW_COLUMN_NODES);
+    assert_true(other->descending);
+    pw_tui_views_read(other, "broken line\n");
+    shows(other, "saved views, line 1");
+    pw_buf_clear(&text);
+    pw_tui_destroy(other);
+    close_tui(tui);
+}
+
+/* Screens of lines: text is found, n goes on, and the prompt takes any script. */
+static void test_find_in_lines(void **state)
+{
+    struct pw_tui *tui = open_tui(10, 80);
+    struct pw_input wide = {.kind = PW_INPUT_KEY, .key = 0x4e2d};
+    int first;
+
+    (void)state;
+    press(tui, "?/previous\n");
+    first = tui->scroll[PW_SCREEN_HELP];
+    shows(tui, "revious");
+    press(tui, "n");
+    assert_true(tui->scroll[PW_SCREEN_HELP] != first);
+    press(tui, "N");
+    assert_int_equal(tui->scroll[PW_SCREEN_HELP], first);
+    press(tui, "/ab");
+    pw_tui_apply(tui, &wide);
+    assert_string_equal(tui->prompt.text, "ab\xe4\xb8\xad");
+    wide.key = PW_KEY_BACKSPACE;
+    pw_tui_apply(tui, &wide);
+    assert_string_equal(tui->prompt.text, "ab");
+    press(tui, "\033");
+    assert_int_equal(tui->prompt.kind, PW_PROMPT_CLOSED);
+    close_tui(tui);
+}
+
+static void click(struct pw_tui *tui, int row, int column)
+{
+    struct pw_input input = {.kind = PW_INPUT_CLICK, .row = row, .column = column};
+
+    pw_tui_apply(tui, &input);
+}
+
+static void test_clicks(void **state)
+{
+    struct pw_tui *tui = open_tui(9, 80);
+
+    (void)state;
+    device_opens(tui);
+    click(tui, 2, 3); /* the head of the operators */
+    assert_int_equal(tui->sort, PW_COLUMN_OPERATOR);
+    assert_int_equal(tui->visible[0], 0);
+    click(tui, 2, 3);
+    assert_true(tui->descending);
+    click(tui, 4, 10);
+    assert_int_equal(tui->cursor, 1);
+    click(tui, 8, 16); /* the footer's "a verify all" */
+    assert_int_equal(tui->intent, PW_INTENT_VERIFY);
+    assert_int_equal(tui->selection_count, 3);
+    click(tui, 4, 10);
+    assert_int_equal(tui->screen, PW_SCREEN_DETAIL);
     close_tui(tui);
 }
 
@@ -377,6 +546,14 @@ static void test_monkey(void **state)
                                     'x',
                                     ':',
                                     'o',
+                                    'z',
+                                    '!',
+                                    'N',
+                                    'U',
+                                    'e',
+                                    PW_KEY_LEFT,
+                                    PW_KEY_RIGHT,
+                                    PW_KEY_BACKTAB,
                                     PW_KEY_ENTER,
                                     PW_KEY_ESCAPE,
                                     PW_KEY_TAB,
@@ -404,11 +581,13 @@ static void test_monkey(void **state)
         if (random >> 60 == 2) {
             input.kind = random & 1 ? PW_INPUT_CLICK : PW_INPUT_WHEEL;
             input.row = (int)(random >> 40) % 60;
+            input.column = (int)(random >> 20) % 200;
             input.steps = (random & 2) ? 1 : -1;
         }
         pw_tui_apply(tui, &input);
         tui->intent = PW_INTENT_NONE;
-        assert_true(!tui->visible_count || tui->cursor < tui->visible_count);
+        assert_true(!tui->item_count || tui->cursor < tui->item_count);
+        assert_true(tui->prompt.cursor <= strlen(tui->prompt.text));
         if (i % 7 == 0)
             assert_int_equal(pw_tui_draw(tui, &canvas, &err), PW_OK);
     }
@@ -445,6 +624,12 @@ int main(void)
         cmocka_unit_test(test_inventory_40),
         cmocka_unit_test(test_worst_first),
         cmocka_unit_test(test_filter),
+        cmocka_unit_test(test_query),
+        cmocka_unit_test(test_groups_and_nodes),
+        cmocka_unit_test(test_palette),
+        cmocka_unit_test(test_saved_views),
+        cmocka_unit_test(test_find_in_lines),
+        cmocka_unit_test(test_clicks),
         cmocka_unit_test(test_sort),
         cmocka_unit_test(test_marks_select),
         cmocka_unit_test(test_run_and_failure),

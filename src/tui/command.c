@@ -1,0 +1,249 @@
+/* The palette: commands with words, beside those that are keys; running a line; completing one. */
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "tui/tui.h"
+
+/* ---- commands with words ---- */
+
+static void run_filter(struct pw_tui *tui, const char *words)
+{
+    pw_tui_set_filter(tui, words);
+    pw_tui_go(tui, PW_SCREEN_INVENTORY);
+}
+
+static void run_sort(struct pw_tui *tui, const char *words)
+{
+    for (int c = 0; c < PW_COLUMN_COUNT; c++)
+        if (!strcasecmp(pw_tui_column_name((pw_column)c), words)) {
+            pw_tui_sort_by(tui, (pw_column)c);
+            return;
+        }
+    pw_tui_say(tui, true, "sort: no column '%.40s'", words);
+}
+
+static const char *column_candidate(const struct pw_tui *tui, size_t n)
+{
+    (void)tui;
+    return n < PW_COLUMN_COUNT ? pw_tui_column_name((pw_column)n) : NULL;
+}
+
+static void run_group(struct pw_tui *tui, const char *words)
+{
+    struct pw_error err = {0};
+
+    for (int g = 0; g < PW_GROUP_COUNT; g++)
+        if (!strcasecmp(pw_tui_group_name((pw_group)g), words)) {
+            if (pw_tui_set_group(tui, (pw_group)g, &err) != PW_OK)
+                pw_tui_say(tui, true, "%s", err.message);
+            return;
+        }
+    pw_tui_say(tui, true, "group: expected none, category, operator or pattern, found '%.40s'", words);
+}
+
+static const char *group_candidate(const struct pw_tui *tui, size_t n)
+{
+    (void)tui;
+    return n < PW_GROUP_COUNT ? pw_tui_group_name((pw_group)n) : NULL;
+}
+
+static int find_view(const struct pw_tui *tui, const char *name)
+{
+    for (int i = 0; i < tui->view_count; i++)
+        if (!strcasecmp(tui->views[i].name, name))
+            return i;
+    return -1;
+}
+
+static void run_view(struct pw_tui *tui, const char *words)
+{
+    int view = find_view(tui, words);
+
+    if (view >= 0)
+        pw_tui_apply_view(tui, &tui->views[view]);
+    else
+        pw_tui_say(tui, true, "view: none is called '%.40s'; Tab lists them", words);
+}
+
+static const char *view_candidate(const struct pw_tui *tui, size_t n)
+{
+    return n < (size_t)tui->view_count ? tui->views[n].name : NULL;
+}
+
+static void run_save_view(struct pw_tui *tui, const char *words)
+{
+    int at = find_view(tui, words);
+    struct pw_tui_view *view;
+
+    if (!words[0] || strlen(words) >= sizeof view->name || strlen(tui->filter) >= sizeof view->query) {
+        pw_tui_say(tui, true, "save-view: expected a name of 1 to %zu bytes, and a filter below %zu",
+                   sizeof view->name - 1, sizeof view->query);
+        return;
+    }
+    if (at >= 0 && !tui->views[at].saved) {
+        pw_tui_say(tui, true, "save-view: '%s' is built in; choose another name", words);
+        return;
+    }
+    if (at < 0 && tui->view_count == PW_TUI_VIEWS) {
+        pw_tui_say(tui, true, "save-view: %d views are kept at most; drop-view removes one", PW_TUI_VIEWS);
+        return;
+    }
+    view = &tui->views[at >= 0 ? at : tui->view_count++];
+    *view = (struct pw_tui_view){.sort = tui->sort, .descending = tui->descending, .group = tui->group, .saved = true};
+    snprintf(view->name, sizeof view->name, "%.31s", words);
+    snprintf(view->query, sizeof view->query, "%.127s", tui->filter);
+    tui->views_changed = true;
+    pw_tui_say(tui, false, "saved view '%s'; :view %s brings it back", view->name, view->name);
+}
+
+static void run_drop_view(struct pw_tui *tui, const char *words)
+{
+    int at = find_view(tui, words);
+
+    if (at < 0 || !tui->views[at].saved) {
+        pw_tui_say(tui, true, "drop-view: no saved view is called '%.40s'", words);
+        return;
+    }
+    memmove(&tui->views[at], &tui->views[at + 1], (size_t)(tui->view_count - at - 1) * sizeof *tui->views);
+    tui->view_count--;
+    tui->views_changed = true;
+}
+
+static void run_screen(struct pw_tui *tui, const char *words)
+{
+    for (int s = 0; s < PW_SCREEN_COUNT; s++)
+        if (!strcasecmp(pw_tui_screens[s].name, words)) {
+            pw_tui_go(tui, (pw_screen)s);
+            return;
+        }
+    pw_tui_say(tui, true, "screen: none is called '%.40s'; Tab lists them", words);
+}
+
+static const char *screen_candidate(const struct pw_tui *tui, size_t n)
+{
+    (void)tui;
+    return n < PW_SCREEN_COUNT ? pw_tui_screens[n].name : NULL;
+}
+
+const struct pw_tui_command pw_tui_commands[] = {
+    {"filter", "QUERY", "Shows the signatures that the query describes; without words all of them.", NULL, run_filter},
+    {"sort", "COLUMN", "Sorts the inventory by a column.", column_candidate, run_sort},
+    {"group", "BY", "Lists the inventory under heads: none, category, operator or pattern.", group_candidate,
+     run_group},
+    {"view", "NAME", "Goes to a named query with its order; some are built in.", view_candidate, run_view},
+    {"save-view", "NAME", "Keeps the filter, order and grouping of now under a name.", view_candidate, run_save_view},
+    {"drop-view", "NAME", "Forgets a saved view.", view_candidate, run_drop_view},
+    {"screen", "NAME", "Goes to a screen.", screen_candidate, run_screen},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+/* ---- running a line ---- */
+
+static const struct pw_tui_key *find_key_command(const struct pw_tui_key *keys, const char *name)
+{
+    for (; keys->key; keys++)
+        if (keys->command && !strcmp(keys->command, name))
+            return keys;
+    return NULL;
+}
+
+void pw_tui_act(struct pw_tui *tui, const char *line)
+{
+    const struct pw_tui_key *key;
+    char name[64];
+    size_t length;
+
+    line += strspn(line, " ");
+    length = strcspn(line, " ");
+    if (!length)
+        return;
+    memcpy(name, line, length < sizeof name - 1 ? length : sizeof name - 1);
+    name[length < sizeof name - 1 ? length : sizeof name - 1] = '\0';
+    if (length < sizeof name) {
+        line += length + strspn(line + length, " ");
+        for (const struct pw_tui_command *c = pw_tui_commands; c->name; c++)
+            if (!strcmp(c->name, name)) {
+                c->act(tui, line);
+                return;
+            }
+        key = find_key_command(pw_tui_screens[tui->screen].keys, name);
+        for (int s = 0; !key && s < PW_SCREEN_COUNT; s++)
+            key = find_key_command(pw_tui_screens[s].keys, name);
+        if (!key)
+            key = find_key_command(pw_tui_global_keys, name);
+        if (key) {
+            key->act(tui);
+            return;
+        }
+    }
+    pw_tui_say(tui, true, "no command '%.40s'; Tab lists them", name);
+}
+
+/* ---- completing ---- */
+
+static bool begins(const char *text, const char *with, size_t length)
+{
+    return !strncasecmp(text, with, length);
+}
+
+/* The n-th of the keys' commands that begins as typed; counts down in *n. Each name once: the first screen's. */
+static const struct pw_tui_key *nth_key(const char *typed, size_t length, size_t *n)
+{
+    for (int s = 0; s <= PW_SCREEN_COUNT; s++) {
+        const struct pw_tui_key *keys = s < PW_SCREEN_COUNT ? pw_tui_screens[s].keys : pw_tui_global_keys;
+
+        for (; keys->key; keys++) {
+            bool before = false;
+
+            if (!keys->command || !begins(keys->command, typed, length))
+                continue;
+            for (int e = 0; e < s && e < PW_SCREEN_COUNT; e++)
+                before = before || find_key_command(pw_tui_screens[e].keys, keys->command);
+            if (!before && (*n)-- == 0)
+                return keys;
+        }
+    }
+    return NULL;
+}
+
+static bool complete_word(const struct pw_tui *tui, const char *typed, size_t length, size_t n, struct pw_buf *line,
+                          const char **help)
+{
+    const char *word = typed + length + strspn(typed + length, " ");
+
+    for (const struct pw_tui_command *c = pw_tui_commands; c->name; c++) {
+        const char *candidate;
+
+        if (strlen(c->name) != length || strncmp(c->name, typed, length) != 0)
+            continue;
+        for (size_t i = 0; c->complete && (candidate = c->complete(tui, i)) != NULL; i++)
+            if (begins(candidate, word, strlen(word)) && n-- == 0) {
+                pw_buf_printf(line, "%s %s", c->name, candidate);
+                *help = "";
+                return true;
+            }
+    }
+    return false;
+}
+
+bool pw_tui_complete(const struct pw_tui *tui, const char *typed, size_t n, struct pw_buf *line, const char **help)
+{
+    size_t length = strcspn(typed, " ");
+    const struct pw_tui_key *key;
+
+    if (typed[length])
+        return complete_word(tui, typed, length, n, line, help);
+    for (const struct pw_tui_command *c = pw_tui_commands; c->name; c++)
+        if (begins(c->name, typed, length) && n-- == 0) {
+            pw_buf_printf(line, "%s ", c->name);
+            *help = c->help;
+            return true;
+        }
+    key = nth_key(typed, length, &n);
+    if (!key)
+        return false;
+    pw_buf_puts(line, key->command);
+    *help = key->help;
+    return true;
+}

@@ -1,0 +1,236 @@
+#include "tui/lines.h"
+
+#include <stdarg.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/mem.h"
+
+enum { LINES_MAX = 1 << 20, NEEDLE_MAX = 128 };
+
+void pw_lines_clear(struct pw_lines *lines)
+{
+    pw_buf_clear(&lines->text);
+    pw_free(lines->spans);
+    pw_free(lines->items);
+    *lines = (struct pw_lines){0};
+}
+
+void pw_lines_begin(struct pw_lines *lines, int width)
+{
+    lines->text.size = 0;
+    lines->text.failed = false;
+    lines->count = lines->span_count = 0;
+    lines->failed = false;
+    lines->width = width;
+}
+
+static bool grow(void **items, size_t *cap, size_t count, size_t size)
+{
+    size_t next = *cap ? *cap * 2 : 64;
+    void *more;
+
+    if (count < *cap)
+        return true;
+    more = next <= LINES_MAX ? pw_reallocarray(*items, next, size) : NULL;
+    if (!more)
+        return false;
+    *items = more;
+    *cap = next;
+    return true;
+}
+
+static void add_span(struct pw_lines *lines, pw_style style, int column, const char *text, size_t size)
+{
+    struct pw_line_span *span;
+
+    if (lines->failed || !grow((void **)&lines->spans, &lines->span_cap, lines->span_count, sizeof *lines->spans)) {
+        lines->failed = true;
+        return;
+    }
+    span = &lines->spans[lines->span_count++];
+    *span = (struct pw_line_span){.offset = lines->text.size,
+                                  .size = size,
+                                  .column = (uint16_t)(column < 0       ? 0
+                                                       : column > 60000 ? 60000
+                                                                        : column),
+                                  .style = (uint8_t)style};
+    pw_buf_append(&lines->text, text, size);
+    pw_buf_putc(&lines->text, '\0');
+    lines->items[lines->count - 1].span_count++;
+    lines->failed = lines->text.failed;
+}
+
+static void add_line(struct pw_lines *lines, pw_style style, int indent, const char *text, size_t size)
+{
+    if (lines->failed || !grow((void **)&lines->items, &lines->cap, lines->count, sizeof *lines->items)) {
+        lines->failed = true;
+        return;
+    }
+    lines->items[lines->count++] = (struct pw_line){.first_span = lines->span_count, .signature = -1};
+    if (size)
+        add_span(lines, style, indent, text, size);
+}
+
+void pw_lines_add(struct pw_lines *lines, pw_style style, int indent, const char *text)
+{
+    add_line(lines, style, indent, text, strlen(text));
+}
+
+void pw_lines_addf(struct pw_lines *lines, pw_style style, int indent, const char *format, ...)
+{
+    struct pw_buf text = {0};
+    va_list args;
+
+    va_start(args, format);
+    pw_buf_vprintf(&text, format, args);
+    va_end(args);
+    pw_lines_add(lines, style, indent, pw_buf_text(&text));
+    pw_buf_clear(&text);
+}
+
+static int line_end(const struct pw_lines *lines, const struct pw_line *line)
+{
+    const struct pw_line_span *last;
+
+    if (!line->span_count)
+        return 0;
+    last = &lines->spans[line->first_span + line->span_count - 1];
+    return last->column + (int)pw_text_width(lines->text.data + last->offset);
+}
+
+void pw_lines_more(struct pw_lines *lines, pw_style style, int column, const char *text)
+{
+    int end;
+
+    if (lines->failed || !lines->count)
+        return;
+    end = line_end(lines, &lines->items[lines->count - 1]);
+    add_span(lines, style, column > end ? column : end, text, strlen(text));
+}
+
+void pw_lines_moref(struct pw_lines *lines, pw_style style, int column, const char *format, ...)
+{
+    struct pw_buf text = {0};
+    va_list args;
+
+    va_start(args, format);
+    pw_buf_vprintf(&text, format, args);
+    va_end(args);
+    pw_lines_more(lines, style, column, pw_buf_text(&text));
+    pw_buf_clear(&text);
+}
+
+void pw_lines_front(struct pw_lines *lines, size_t at, pw_style style, int column, const char *text)
+{
+    struct pw_line_span moved;
+    struct pw_line *line;
+
+    if (lines->failed || at >= lines->count)
+        return;
+    line = &lines->items[lines->count - 1]; /* spans are appended to the last line, then brought to their own */
+    add_span(lines, style, column, text, strlen(text));
+    if (lines->failed)
+        return;
+    line->span_count--;
+    moved = lines->spans[lines->span_count - 1];
+    line = &lines->items[at];
+    memmove(&lines->spans[line->first_span + 1], &lines->spans[line->first_span],
+            (lines->span_count - 1 - line->first_span) * sizeof moved);
+    lines->spans[line->first_span] = moved;
+    line->span_count++;
+    for (size_t i = at + 1; i < lines->count; i++)
+        lines->items[i].first_span++;
+}
+
+void pw_lines_wrap(struct pw_lines *lines, pw_style style, int indent, const char *text)
+{
+    size_t room = lines->width > indent + 9 ? (size_t)(lines->width - indent - 1) : 8;
+
+    for (size_t left = strlen(text), take; left && !lines->failed; text += take, left -= take) {
+        take = left < room ? left : room;
+        if (take < left)
+            for (size_t i = take; i > take / 2; i--)
+                if (text[i] == ' ' || text[i - 1] == ',') {
+                    take = i;
+                    break;
+                }
+        while (take < left && take > 1 && ((unsigned char)text[take] & 0xc0) == 0x80) /* not within a character */
+            take--;
+        add_line(lines, style, indent, text, take);
+        while (take < left && text[take] == ' ')
+            take++;
+    }
+}
+
+void pw_lines_head(struct pw_lines *lines, const char *title)
+{
+    if (lines->count)
+        pw_lines_add(lines, PW_STYLE_NORMAL, 0, "");
+    pw_lines_add(lines, PW_STYLE_BOLD, 1, title);
+}
+
+void pw_lines_about(struct pw_lines *lines, size_t signature)
+{
+    if (lines->count)
+        lines->items[lines->count - 1].signature = (int)signature;
+}
+
+static const char *find_in(const char *text, const char *needle, size_t length)
+{
+    for (; *text; text++)
+        if (!strncasecmp(text, needle, length))
+            return text;
+    return NULL;
+}
+
+int pw_lines_find(const struct pw_lines *lines, int from, int step, const char *needle)
+{
+    int count = (int)lines->count;
+    size_t length = strlen(needle);
+
+    if (!count || !length)
+        return -1;
+    for (int tried = 0, at = ((from % count) + count) % count; tried < count; tried++, at = (at + step + count) % count)
+        for (size_t s = 0; s < lines->items[at].span_count; s++)
+            if (find_in(lines->text.data + lines->spans[lines->items[at].first_span + s].offset, needle, length))
+                return at;
+    return -1;
+}
+
+static void mark_needle(struct pw_canvas *canvas, int row, int column, const char *text, const char *needle,
+                        size_t length)
+{
+    for (const char *at = text; (at = find_in(at, needle, length)) != NULL; at += length) {
+        char before[1024];
+        size_t size = (size_t)(at - text);
+
+        if (size >= sizeof before)
+            return;
+        memcpy(before, text, size);
+        before[size] = '\0';
+        pw_canvas_style(canvas, row, column + (int)pw_text_width(before), (int)length, PW_STYLE_SELECTED);
+    }
+}
+
+void pw_lines_draw(const struct pw_lines *lines, struct pw_canvas *canvas, int top, int rows, int first,
+                   const char *needle)
+{
+    size_t length = strlen(needle);
+
+    for (int i = 0; i < rows && first + i < (int)lines->count; i++) {
+        const struct pw_line *line;
+
+        if (first + i < 0)
+            continue;
+        line = &lines->items[first + i];
+        for (size_t s = 0; s < line->span_count; s++) {
+            const struct pw_line_span *span = &lines->spans[line->first_span + s];
+            const char *text = lines->text.data + span->offset;
+
+            pw_canvas_text(canvas, top + i, span->column, canvas->columns - span->column, (pw_style)span->style, text);
+            if (length && length < NEEDLE_MAX)
+                mark_needle(canvas, top + i, span->column, text, needle, length);
+        }
+    }
+}

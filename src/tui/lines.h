@@ -1,0 +1,55 @@
+/*
+ * A screen of lines: styled text that scrolls, is searched and is drawn through a window. Views append, the frame
+ * draws; so every such screen scrolls, wraps and finds alike. Memory only; UI thread.
+ */
+#ifndef PW_TUI_LINES_H
+#define PW_TUI_LINES_H
+
+#include "tui/canvas.h"
+
+struct pw_line_span {
+    size_t offset, size; /* in the text */
+    uint16_t column;     /* where it begins */
+    uint8_t style;
+};
+
+struct pw_line {
+    size_t first_span, span_count;
+    int signature; /* the signature that the line is about: Enter opens it; -1 none */
+};
+
+struct pw_lines {
+    struct pw_buf text;
+    struct pw_line_span *spans; /* owned */
+    size_t span_count, span_cap;
+    struct pw_line *items; /* owned */
+    size_t count, cap;
+    int width;   /* columns to wrap at, set by the frame before a view fills it */
+    bool failed; /* memory ran out; later appends do nothing */
+};
+
+void pw_lines_clear(struct pw_lines *lines);            /* frees */
+void pw_lines_begin(struct pw_lines *lines, int width); /* empties, keeps the memory */
+
+/* A new line; text at `indent`. The text is made safe when drawn. */
+void pw_lines_add(struct pw_lines *lines, pw_style style, int indent, const char *text);
+void pw_lines_addf(struct pw_lines *lines, pw_style style, int indent, const char *format, ...) PW_PRINTF(4, 5);
+/* More text on the last line, from a column on (at least behind what is there). */
+void pw_lines_more(struct pw_lines *lines, pw_style style, int column, const char *text);
+void pw_lines_moref(struct pw_lines *lines, pw_style style, int column, const char *format, ...) PW_PRINTF(4, 5);
+/* Text in front of what line `at` holds, which must leave room. */
+void pw_lines_front(struct pw_lines *lines, size_t at, pw_style style, int column, const char *text);
+/* Long text over several lines, broken at blanks and commas. */
+void pw_lines_wrap(struct pw_lines *lines, pw_style style, int indent, const char *text);
+/* An empty line and a title. */
+void pw_lines_head(struct pw_lines *lines, const char *title);
+/* The last line is about this signature. */
+void pw_lines_about(struct pw_lines *lines, size_t signature);
+
+/* The first line from `from` on (wrapping round, step 1 or -1) that holds `needle` in any case; -1: none. */
+int pw_lines_find(const struct pw_lines *lines, int from, int step, const char *needle);
+/* Draws lines [first, first + rows) from row `top` on; occurrences of `needle` (may be "") are marked. */
+void pw_lines_draw(const struct pw_lines *lines, struct pw_canvas *canvas, int top, int rows, int first,
+                   const char *needle);
+
+#endif

@@ -1,0 +1,287 @@
+#include "tui/query.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "tui/tui.h"
+
+/* What a key compares: texts (one of which must contain the value) or a number. */
+typedef bool text_match(const struct pw_tui *tui, size_t signature, const char *value);
+typedef double number_of(const struct pw_tui *tui, size_t signature);
+
+static bool contains(const char *text, const char *part)
+{
+    size_t length = strlen(part);
+
+    for (; text && *text; text++)
+        if (!strncasecmp(text, part, length))
+            return true;
+    return length == 0;
+}
+
+static const struct pw_signature *signature_of(const struct pw_tui *tui, size_t i)
+{
+    return &tui->inventory->signatures[i];
+}
+
+static bool match_plain(const struct pw_tui *tui, size_t i, const char *value)
+{
+    return contains(signature_of(tui, i)->text, value) ||
+           contains(pw_category_name(signature_of(tui, i)->category), value) ||
+           contains(pw_tui_pattern_text(tui, i), value);
+}
+static bool match_op(const struct pw_tui *tui, size_t i, const char *value)
+{
+    return contains(signature_of(tui, i)->op_label, value);
+}
+static bool match_category(const struct pw_tui *tui, size_t i, const char *value)
+{
+    return contains(pw_category_name(signature_of(tui, i)->category), value);
+}
+static bool match_coverage(const struct pw_tui *tui, size_t i, const char *value)
+{
+    return contains(pw_tui_coverage(tui, i), value);
+}
+static bool match_sensitivity(const struct pw_tui *tui, size_t i, const char *value)
+{
+    return contains(pw_tui_sensitivity_name(signature_of(tui, i)->sensitivity), value);
+}
+static bool match_status(const struct pw_tui *tui, size_t i, const char *value)
+{
+    pw_style style;
+
+    return contains(pw_tui_verdict(tui, i, &style), value);
+}
+static bool match_dynamic(const struct pw_tui *tui, size_t i, const char *value)
+{
+    const struct pw_signature *s = signature_of(tui, i);
+
+    if (!strcasecmp(value, "data"))
+        return s->data_dependent;
+    return (s->dynamic || s->data_dependent) == (*value == 'y' || *value == 'Y' || *value == '1');
+}
+static bool match_node(const struct pw_tui *tui, size_t i, const char *value)
+{
+    const struct pw_signature *s = signature_of(tui, i);
+
+    for (size_t n = 0; n < s->node_count; n++)
+        if (contains(s->nodes[n]->name, value))
+            return true;
+    return false;
+}
+static bool match_pattern(const struct pw_tui *tui, size_t i, const char *value)
+{
+    return contains(pw_tui_pattern_text(tui, i), value);
+}
+static bool match_dtype(const struct pw_tui *tui, size_t i, const char *value)
+{
+    return contains(pw_dtype_name(signature_of(tui, i)->dtype), value);
+}
+static bool match_is(const struct pw_tui *tui, size_t i, const char *value)
+{
+    if (!strcasecmp(value, "marked"))
+        return tui->signatures[i].marked;
+    if (!strcasecmp(value, "problem"))
+        return pw_tui_problem(tui, i);
+    return !strcasecmp(value, "measured") && tui->signatures[i].measured;
+}
+
+static double number_flops(const struct pw_tui *tui, size_t i)
+{
+    return 100 * signature_of(tui, i)->share;
+}
+static double number_nodes(const struct pw_tui *tui, size_t i)
+{
+    return (double)signature_of(tui, i)->node_count;
+}
+static double number_error(const struct pw_tui *tui, size_t i)
+{
+    return tui->signatures[i].worst_error;
+}
+static double number_used(const struct pw_tui *tui, size_t i)
+{
+    return 100 * tui->signatures[i].ratio;
+}
+static double number_speed(const struct pw_tui *tui, size_t i)
+{
+    const struct pw_tui_row *row = &tui->signatures[i];
+
+    return row->target_ns && row->reference_ns ? (double)row->reference_ns / (double)row->target_ns : NAN;
+}
+static double number_priority(const struct pw_tui *tui, size_t i)
+{
+    return pw_tui_priority(tui, i);
+}
+
+static const struct {
+    const char *name, *help;
+    text_match *text;
+    number_of *number;
+} keys[] = {
+    {"op", "op:Softmax  the operator's name", match_op, NULL},
+    {"cat", "cat:norm  the category", match_category, NULL},
+    {"cov", "cov:missing,host  library, kernel, generated, host, missing", match_coverage, NULL},
+    {"sens", "sens:high  low, medium, high", match_sensitivity, NULL},
+    {"status", "status:failed  held, failed, unproven, mistrusted, missing, host, -", match_status, NULL},
+    {"dyn", "dyn:yes  yes, no, data", match_dynamic, NULL},
+    {"node", "node:attn  a node's name", match_node, NULL},
+    {"pattern", "pattern:attention  the pattern it is part of", match_pattern, NULL},
+    {"dtype", "dtype:float16  of the first output", match_dtype, NULL},
+    {"is", "is:problem  marked, problem, measured", match_is, NULL},
+    {"flops", "flops>1  share of the graph's FLOPs in per cent", NULL, number_flops},
+    {"n", "n>3  nodes that have it", NULL, number_nodes},
+    {"error", "error>1e-6  worst error", NULL, number_error},
+    {"used", "used>50  worst error as a share of its tolerance, in per cent", NULL, number_used},
+    {"speed", "speed<1  reference time over target time", NULL, number_speed},
+    {"todo", "todo>20  priority", NULL, number_priority},
+};
+enum { KEY_COUNT = sizeof keys / sizeof *keys };
+
+const char *pw_query_key(size_t n, const char **help)
+{
+    if (n >= KEY_COUNT)
+        return NULL;
+    if (help)
+        *help = keys[n].help;
+    return keys[n].name;
+}
+
+/* ---- reading ---- */
+
+static int find_key(const char *word, size_t length)
+{
+    for (int i = 0; i < KEY_COUNT; i++)
+        if (strlen(keys[i].name) == length && !strncasecmp(keys[i].name, word, length))
+            return i;
+    return -1;
+}
+
+static bool read_number(const char *text, double *out)
+{
+    char digits[64];
+    size_t length = strlen(text);
+
+    if (!length || length >= sizeof digits)
+        return false;
+    memcpy(digits, text, length + 1);
+    if (digits[length - 1] == '%')
+        digits[length - 1] = '\0';
+    return pw_text_double(digits, out);
+}
+
+/* `word` lies in query->text and may be changed. */
+static void read_term(struct pw_query *query, char *word)
+{
+    struct pw_query_term *term = &query->terms[query->count];
+    size_t name;
+
+    *term = (struct pw_query_term){.key = -1, .relation = ':'};
+    if (*word == '-' && word[1]) {
+        term->negate = true;
+        word++;
+    }
+    name = strcspn(word, ":<>");
+    if (word[name])
+        term->key = find_key(word, name);
+    if (term->key >= 0) {
+        char relation = word[name];
+        char *value = word + name + 1;
+
+        if (relation != ':' && *value == '=') {
+            relation = relation == '<' ? 'l' : 'g';
+            value++;
+        }
+        term->relation = relation;
+        word = value;
+        if (relation == ':' ? !keys[term->key].text : !keys[term->key].number) {
+            snprintf(query->problem, sizeof query->problem, "write %s", keys[term->key].help);
+            term->relation = '?';
+        } else if (relation != ':' && !read_number(value, &term->number)) {
+            snprintf(query->problem, sizeof query->problem, "'%.40s' is no number; write %s", value,
+                     keys[term->key].help);
+            term->relation = '?';
+        }
+    }
+    term->values = word;
+    term->value_count = 1;
+    if (term->key >= 0)
+        for (; *word; word++)
+            if (*word == ',') {
+                *word = '\0';
+                term->value_count++;
+            }
+    query->count++;
+}
+
+void pw_query_parse(struct pw_query *query, const char *text)
+{
+    char *out = query->text, *end = query->text + sizeof query->text - 1;
+
+    query->count = 0;
+    query->problem[0] = '\0';
+    while (*text) {
+        char *word = out;
+        bool quoted = false;
+
+        while (*text == ' ')
+            text++;
+        for (; *text && (quoted || *text != ' ') && out < end; text++) {
+            if (*text == '"')
+                quoted = !quoted;
+            else
+                *out++ = *text;
+        }
+        if (out == end)
+            break;
+        *out++ = '\0';
+        if (!*word)
+            continue;
+        if (query->count == PW_QUERY_TERMS) {
+            snprintf(query->problem, sizeof query->problem, "more than %d words: '%.40s' and what follows is ignored",
+                     PW_QUERY_TERMS, word);
+            return;
+        }
+        read_term(query, word);
+    }
+}
+
+/* ---- matching ---- */
+
+static bool match_number(const struct pw_query_term *term, double value)
+{
+    switch (term->relation) {
+    case '<':
+        return value < term->number; /* NaN, unknown, is neither */
+    case '>':
+        return value > term->number;
+    case 'l':
+        return value <= term->number;
+    case 'g':
+        return value >= term->number;
+    default:
+        return false;
+    }
+}
+
+static bool match_term(const struct pw_query_term *term, const struct pw_tui *tui, size_t signature)
+{
+    text_match *match = term->key >= 0 ? keys[term->key].text : match_plain;
+    const char *value = term->values;
+
+    if (term->relation != ':')
+        return term->relation != '?' && match_number(term, keys[term->key].number(tui, signature));
+    for (int i = 0; i < term->value_count; i++, value += strlen(value) + 1)
+        if (match(tui, signature, value))
+            return true;
+    return false;
+}
+
+bool pw_query_match(const struct pw_query *query, const struct pw_tui *tui, size_t signature)
+{
+    for (int i = 0; i < query->count; i++)
+        if (match_term(&query->terms[i], tui, signature) == query->terms[i].negate)
+            return false;
+    return true;
+}
