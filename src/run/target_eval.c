@@ -290,7 +290,7 @@ static pw_status prepare(const struct pw_target_eval *run, const struct pw_node 
                          const struct pw_value *const *inputs, int input_count, uint64_t seed, struct step_state *state,
                          struct pw_target_step *step, struct pw_error *err)
 {
-    pw_dtype storage = run->storage ? run->storage(run->storage_user, node) : PW_DTYPE_UNDEFINED;
+    pw_dtype storage = run->storage ? run->storage(run->placement_user, node) : PW_DTYPE_UNDEFINED;
     struct pw_error refused = {0};
     bool any = false;
     pw_status status;
@@ -334,6 +334,7 @@ pw_status pw_target_eval_step(struct pw_target_eval *run, const struct pw_node *
     struct step_state state = {0};
     const struct pw_kernel *kernel = NULL;
     bool target = run->device && !pw_device_is_reference(run->device);
+    const char *stays = run->host ? run->host(run->placement_user, node) : NULL;
     bool concrete = true, constant;
     pw_status status;
 
@@ -342,7 +343,7 @@ pw_status pw_target_eval_step(struct pw_target_eval *run, const struct pw_node *
         return pw_error_set(err, PW_ERR_UNSUPPORTED, "no definition and no kernel for '%s'", node->op_type);
     constant = !node->input_count && !strcmp(node->op->name, "Constant") && !node->op->domain[0];
     status = prepare(run, node, inputs, input_count, seed, &state, step, err);
-    if (status == PW_OK && target && !constant && !node->op->host_only)
+    if (status == PW_OK && target && !constant && !node->op->host_only && !stays)
         status = choose_kernel(run, &state.call, &kernel, &state.why, err);
     if (status == PW_OK && kernel)
         status = allocate(&state.call, outputs, output_count, &concrete, err);
@@ -358,9 +359,10 @@ pw_status pw_target_eval_step(struct pw_target_eval *run, const struct pw_node *
             pw_value_clear(&outputs[i]);
         if (!constant && target)
             note_host(run, &state.call, concrete,
-                      node->op->host_only ? node->op->host_only
-                      : concrete          ? pw_buf_text(&state.why)
-                                          : WHY_SIZE,
+                      stays                 ? stays
+                      : node->op->host_only ? node->op->host_only
+                      : concrete            ? pw_buf_text(&state.why)
+                                            : WHY_SIZE,
                       step);
         else
             run->host_nodes += !constant;

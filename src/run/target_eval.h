@@ -17,6 +17,8 @@
 
 /* Storage dtype of a node's floating tensors; UNDEFINED: what the graph says. */
 typedef pw_dtype pw_target_storage(void *user, const struct pw_node *node);
+/* Why a node stays on the host although a kernel may serve it (static text); NULL: it does not. */
+typedef const char *pw_target_host(void *user, const struct pw_node *node);
 
 #define PW_TARGET_EVAL_REASONS 16 /* different ones that are kept; the counts go on */
 #define PW_TARGET_EVAL_OP 48
@@ -39,8 +41,9 @@ struct pw_target_eval {
     char host_note[256];  /* the first of those, and why */
     struct pw_host_reason reasons[PW_TARGET_EVAL_REASONS];
     size_t reason_count;
-    pw_target_storage *storage; /* NULL: the graph's dtypes throughout */
-    void *storage_user;
+    pw_target_storage *storage;  /* NULL: the graph's dtypes throughout */
+    pw_target_host *host;        /* NULL: whatever a kernel serves runs there */
+    void *placement_user;        /* of both */
     size_t cast_nodes;           /* nodes that ran in another dtype than the graph's */
     const volatile bool *cancel; /* may be NULL */
 };

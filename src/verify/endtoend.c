@@ -1,0 +1,325 @@
+/* One end-to-end run: both sides in step, outputs against golden and given files, timed runs afterwards. */
+#include "verify/endtoend.h"
+
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "run/eval_internal.h"
+#include "verify/divergence.h"
+
+/* ---- outputs ---- */
+
+static void emit_output(const struct pw_endtoend_request *request, const struct pw_endtoend_output *output)
+{
+    struct pw_endtoend_event event = {.kind = PW_ENDTOEND_OUTPUT, .output = output};
+
+    if (request->emit)
+        request->emit(request->user, &event);
+}
+
+/* A rule that speaks of nodes by name alone speaks of an output of that name too. */
+static const struct pw_tolerance_rule *output_rule(const struct pw_protocol *protocol, const char *name)
+{
+    for (size_t i = protocol->tolerance_count; i-- > 0;) {
+        const struct pw_rule_match *match = &protocol->tolerances[i].match;
+
+        if (match->node && !match->op && !match->category && match->dtype == PW_DTYPE_UNDEFINED &&
+            !fnmatch(match->node, name, 0))
+            return &protocol->tolerances[i];
+    }
+    return NULL;
+}
+
+/* An output's own tolerance: what a rule with its name says, else what the nodes before it allow together. */
+static void output_tolerance(const struct pw_endtoend_request *request, struct pw_endtoend_output *output,
+                             double allowed, struct pw_arena *arena)
+{
+    const struct pw_tolerance_rule *rule = output_rule(request->protocol, output->name);
+
+    output->tolerance = allowed;
+    output->why = "the tolerances of the nodes on the longest way to it, summed";
+    if (rule) {
+        output->tolerance = rule->value;
+        output->why = pw_arena_printf(arena, "%s:%zu", request->protocol->path ? request->protocol->path : "protocol",
+                                      rule->match.line);
+        if (!output->why)
+            output->why = "";
+    }
+}
+
+static void judge_output(struct pw_endtoend_output *output, const struct pw_pair *pair, const struct pw_buf *why,
+                         struct pw_arena *arena)
+{
+    const struct pw_comparison *c = &output->golden;
+    struct pw_buf text = {0};
+
+    if (why->size) {
+        pw_buf_puts(&text, pw_buf_text(why));
+    } else if (c->over > 0) {
+        pw_buf_puts(&text, "element ");
+        if (pair->ref.kind == PW_VALUE_TENSOR)
+            pw_compare_coordinates(&pair->ref.tensor, c->worst, &text);
+        pw_buf_printf(&text, ": got %.9g, golden %.9g, error %.3g; %" PRId64 " of %" PRId64 " elements over",
+                      c->worst_got, c->worst_want, c->max_error, c->over, c->count);
+    }
+    output->held = !text.size;
+    output->reason = pw_arena_strndup(arena, pw_buf_text(&text), text.size);
+    if (!output->reason)
+        output->reason = "";
+    pw_buf_clear(&text);
+}
+
+/* The given file beside it: how far the target is from it, and how far golden. */
+static pw_status compare_file(struct pw_endtoend_output *output, const struct pw_pair *pair,
+                              const struct pw_value *wanted, struct pw_error *err)
+{
+    struct pw_value carried = {0}, rounded = {0};
+    struct pw_buf why = {0};
+    pw_status status;
+
+    if (wanted->kind == PW_VALUE_NONE)
+        return PW_OK;
+    output->has_file = true;
+    status = pw_eval_carry(&carried, wanted, PW_EVAL_GOLDEN, err);
+    if (status == PW_OK)
+        status = pw_divergence_compare(&pair->got, &carried, output->tolerance, &output->file, &why, err);
+    if (status == PW_OK)
+        status = pw_eval_round(&rounded, &pair->ref, err);
+    if (status == PW_OK)
+        status = pw_divergence_compare(&rounded, &carried, output->tolerance, &output->file_golden, &why, err);
+    pw_buf_clear(&why);
+    pw_value_clear(&carried);
+    pw_value_clear(&rounded);
+    return status;
+}
+
+static pw_status judge_outputs(struct pw_divergence *run, const struct pw_pair *pairs, struct pw_error *err)
+{
+    const struct pw_endtoend_request *request = run->request;
+    const struct pw_graph *graph = run->main_graph;
+    pw_status status = PW_OK;
+
+    for (size_t o = 0; o < graph->output_count && status == PW_OK; o++) {
+        struct pw_endtoend_output *output = pw_arena_alloc(&run->arena, 1, sizeof *output);
+        struct pw_buf why = {0};
+
+        if (!output)
+            return pw_error_memory(err, sizeof *output);
+        output->output = o;
+        output->name = graph->values[graph->outputs[o]].name;
+        output_tolerance(request, output, pairs[o].from.allowed, &run->arena);
+        status = pw_divergence_compare(&pairs[o].got, &pairs[o].ref, output->tolerance, &output->golden, &why, err);
+        output->compared = !why.size && !pairs[o].from.drawn;
+        if (status == PW_OK)
+            judge_output(output, &pairs[o], &why, &run->arena);
+        pw_buf_clear(&why);
+        if (status == PW_OK && request->wanted)
+            status = compare_file(output, &pairs[o], &request->wanted[o], err);
+        if (status != PW_OK)
+            return status;
+        run->totals->outputs++;
+        run->totals->outputs_failed += !output->held;
+        emit_output(request, output);
+    }
+    return status;
+}
+
+/* ---- totals ---- */
+
+static void first_of(const struct pw_endtoend_node *row, bool is, size_t *best, const struct pw_node **out)
+{
+    if (!is || row->position >= *best)
+        return;
+    *best = row->position;
+    *out = row->node;
+}
+
+static void count_rows(struct pw_divergence *run)
+{
+    const struct pw_inventory *inventory = run->request->inventory;
+    struct pw_endtoend_totals *totals = run->totals;
+    size_t divergence = SIZE_MAX, nonfinite = SIZE_MAX, nan = SIZE_MAX;
+
+    for (size_t i = 0; i < inventory->node_number_count; i++) {
+        const struct pw_endtoend_node *row = run->rows[i];
+
+        if (!row)
+            continue;
+        totals->culprits += row->standing == PW_NODE_CULPRIT;
+        totals->victims += row->standing == PW_NODE_VICTIM;
+        totals->drifts += row->standing == PW_NODE_DRIFT;
+        totals->failed += row->standing == PW_NODE_FAILED;
+        first_of(row, row->standing != PW_NODE_HELD && row->standing != PW_NODE_DRAWN, &divergence,
+                 &totals->first_divergence);
+        first_of(row, row->nonfinite_origin, &nonfinite, &totals->nonfinite_origin);
+        first_of(row, row->reference_nan, &nan, &totals->reference_nan);
+    }
+    totals->target_nodes = run->target.target_nodes;
+    totals->host_nodes = run->target.host_nodes;
+    totals->cast_nodes = run->target.cast_nodes;
+}
+
+/* ---- timed runs ---- */
+
+static int by_time(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+static int64_t median(int64_t *samples, int count)
+{
+    qsort(samples, (size_t)count, sizeof *samples, by_time);
+    return count % 2 ? samples[count / 2] : (samples[count / 2 - 1] + samples[count / 2]) / 2;
+}
+
+static pw_status time_one(const struct pw_endtoend_request *request, const struct pw_eval_options *options,
+                          int64_t *elapsed_ns, struct pw_error *err)
+{
+    const struct pw_graph *graph = request->inventory->model->graph;
+    struct pw_value *results = pw_calloc(graph->output_count + 1, sizeof *results);
+    int64_t begin = pw_clock_ns();
+    pw_status status;
+
+    if (!results)
+        return pw_error_memory(err, graph->output_count * sizeof *results);
+    status = pw_eval_graph(graph, request->inputs, request->input_count, options, results, err);
+    *elapsed_ns = pw_clock_ns() - begin;
+    for (size_t o = 0; o < graph->output_count && status == PW_OK; o++)
+        pw_value_clear(&results[o]);
+    pw_free(results);
+    return status;
+}
+
+/* Target and fast reference in turns. A target that fails here has been reported by the compared run: no times. */
+static pw_status time_runs(struct pw_divergence *run, struct pw_error *err)
+{
+    const struct pw_endtoend_request *request = run->request;
+    struct pw_target_eval target = run->target;
+    struct pw_eval_options on_target = {
+        .mode = PW_EVAL_GOLDEN, .seed = request->seed, .backend = pw_target_eval_node, .user = &target};
+    struct pw_eval_options on_reference = {.mode = PW_EVAL_FAST, .seed = request->seed};
+    int64_t *samples = pw_calloc((size_t)request->timed_runs * 2 + 2, sizeof *samples);
+    struct pw_error failure = {0};
+    int count = 0;
+    pw_status status = PW_OK;
+
+    if (!samples)
+        return pw_error_memory(err, (size_t)request->timed_runs * sizeof *samples);
+    for (int i = 0; i < request->timed_runs && status == PW_OK; i++) {
+        target.draws = 0;
+        status = time_one(request, &on_target, &samples[count], &failure);
+        if (status == PW_OK)
+            status = time_one(request, &on_reference, &samples[request->timed_runs + count], &failure);
+        count += status == PW_OK;
+    }
+    if (count) {
+        run->totals->timed_runs = count;
+        run->totals->target_ns = median(samples, count);
+        run->totals->reference_ns = median(samples + request->timed_runs, count);
+    }
+    pw_free(samples);
+    if (status == PW_ERR_NO_MEMORY || status == PW_ERR_CANCELLED)
+        return pw_error_set(err, status, "%s", failure.message);
+    return PW_OK;
+}
+
+/* ---- the run ---- */
+
+/* Inputs as pairs by position of the graph's inputs; the pairs only look at the request's values. */
+static pw_status make_args(const struct pw_endtoend_request *request, struct pw_pair *args, struct pw_error *err)
+{
+    const struct pw_graph *graph = request->inventory->model->graph;
+    size_t next = 0;
+    pw_status status = PW_OK;
+
+    for (size_t i = 0; i < graph->input_count && status == PW_OK; i++) {
+        const struct pw_graph_value *value = &graph->values[graph->inputs[i]];
+
+        if (value->initializer || value->sparse)
+            continue;
+        status = pw_value_view(&args[i].got, &request->inputs[next], err);
+        if (status == PW_OK && args[i].got.kind != PW_VALUE_NONE)
+            status = pw_eval_carry(&args[i].ref, &args[i].got, PW_EVAL_GOLDEN, err);
+        args[i].exact = true;
+        next++;
+    }
+    return status;
+}
+
+static void emit_simple(const struct pw_endtoend_request *request, pw_endtoend_event_kind kind, size_t total)
+{
+    struct pw_endtoend_event event = {.kind = kind, .total = total};
+
+    if (request->emit)
+        request->emit(request->user, &event);
+}
+
+static pw_status run_compared(struct pw_divergence *run, struct pw_value *results, struct pw_error *err)
+{
+    const struct pw_graph *graph = run->main_graph;
+    struct pw_pair *args = pw_calloc(graph->input_count + 1, sizeof *args);
+    struct pw_pair *pairs = pw_calloc(graph->output_count + 1, sizeof *pairs);
+    pw_status status = args && pairs ? PW_OK : pw_error_memory(err, graph->input_count * sizeof *args);
+
+    if (status == PW_OK)
+        status = make_args(run->request, args, err);
+    if (status == PW_OK) {
+        emit_simple(run->request, PW_ENDTOEND_STARTED, graph->node_count);
+        status = pw_divergence_graph(run, NULL, graph, args, graph->input_count, pairs, err);
+    }
+    if (status == PW_OK) {
+        count_rows(run);
+        status = judge_outputs(run, pairs, err);
+    }
+    for (size_t o = 0; results && o < graph->output_count && status == PW_OK; o++) {
+        results[o] = pairs[o].got;
+        pairs[o].got = (struct pw_value){0};
+    }
+    for (size_t i = 0; args && i < graph->input_count; i++)
+        pw_pair_clear(&args[i]);
+    for (size_t o = 0; pairs && o < graph->output_count; o++)
+        pw_pair_clear(&pairs[o]);
+    pw_free(args);
+    pw_free(pairs);
+    return status;
+}
+
+static pw_status check_request(const struct pw_endtoend_request *request, struct pw_error *err)
+{
+    const struct pw_graph *graph = request->inventory->model->graph;
+    struct pw_dims *dims = NULL;
+    pw_status status = pw_dims_create(&dims, err);
+
+    if (status == PW_OK)
+        status = pw_eval_check_inputs(graph, request->inputs, request->input_count, dims, err);
+    pw_dims_destroy(dims);
+    return status;
+}
+
+pw_status pw_endtoend_run(const struct pw_endtoend_request *request, struct pw_value *results,
+                          struct pw_endtoend_totals *totals, struct pw_error *err)
+{
+    struct pw_divergence run = {0};
+    pw_status status;
+
+    memset(totals, 0, sizeof *totals);
+    status = check_request(request, err);
+    if (status == PW_OK)
+        status = pw_divergence_init(&run, request, totals, err);
+    if (status == PW_OK)
+        status = run_compared(&run, results, err);
+    if (status == PW_OK && request->timed_runs > 0)
+        status = time_runs(&run, err);
+    totals->held = !totals->outputs_failed && !totals->culprits && !totals->failed && totals->outputs > 0;
+    if (status == PW_OK)
+        emit_simple(request, PW_ENDTOEND_FINISHED, 0);
+    pw_divergence_clear(&run);
+    return status;
+}
