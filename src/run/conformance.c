@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "graph/graph.h"
+#include "run/data_set.h"
 #include "run/eval.h"
 #include "run/property.h"
 #include "run/target_eval.h"
@@ -141,111 +142,24 @@ static pw_status same_value(const struct pw_value *got, const struct pw_value *w
 /* ---- one data set ---- */
 
 struct set_data {
-    struct pw_value *inputs, *wanted, *results;
-    size_t input_count, output_count;
+    struct pw_data_set files;
+    struct pw_value *results;
 };
 
 static void set_clear(struct set_data *data)
 {
-    for (size_t i = 0; data->inputs && i < data->input_count; i++)
-        pw_value_clear(&data->inputs[i]);
-    for (size_t i = 0; i < data->output_count; i++) {
-        if (data->wanted)
-            pw_value_clear(&data->wanted[i]);
-        if (data->results)
-            pw_value_clear(&data->results[i]);
-    }
-    pw_free(data->inputs);
-    pw_free(data->wanted);
+    for (size_t i = 0; data->results && i < data->files.output_count; i++)
+        pw_value_clear(&data->results[i]);
     pw_free(data->results);
+    pw_data_set_clear(&data->files);
 }
 
-/* A set may give one element for an input whose values do not matter (CastLike's target): it fills the declared shape.
- */
-static pw_status fill_declared(const struct pw_type *type, struct pw_tensor *t, struct pw_error *err)
-{
-    struct pw_tensor whole = {0};
-    size_t bytes = pw_dtype_bytes(t->dtype);
-    pw_status status;
-
-    if (!type->has_shape || t->count != 1 || t->rank == type->rank || t->dtype == PW_DTYPE_STRING)
-        return PW_OK;
-    for (int d = 0; d < type->rank; d++) {
-        if (type->dim_values[d] < 0)
-            return PW_OK;
-    }
-    status = pw_tensor_init(&whole, t->dtype, type->rank, type->dim_values, err);
-    for (int64_t i = 0; status == PW_OK && i < whole.count; i++)
-        memcpy((char *)whole.data + (size_t)i * bytes, t->data, bytes);
-    if (status == PW_OK) {
-        pw_tensor_clear(t);
-        *t = whole;
-    }
-    return status;
-}
-
-static pw_status read_file(const char *folder, const char *kind, size_t i, const struct pw_type *type,
-                           struct pw_value *out, bool *found, struct pw_error *err)
-{
-    struct pw_buf path = {0};
-    pw_status status = PW_OK;
-
-    pw_buf_printf(&path, "%s/%s_%zu.pb", folder, kind, i);
-    *found = pw_file_exists(pw_buf_text(&path));
-    if (*found)
-        status = pw_onnx_read_value(pw_buf_text(&path), type, out, err);
-    /* Test sets made through numpy, which has no bfloat16, hold its bits as uint16. */
-    if (*found && status == PW_OK && type && type->kind == PW_TYPE_TENSOR && type->dtype == PW_DTYPE_BFLOAT16 &&
-        out->kind == PW_VALUE_TENSOR && out->tensor.dtype == PW_DTYPE_UINT16)
-        out->tensor.dtype = out->tensor.nominal = PW_DTYPE_BFLOAT16;
-    if (*found && status == PW_OK && type && type->kind == PW_TYPE_TENSOR && out->kind == PW_VALUE_TENSOR &&
-        strcmp(kind, "input") == 0)
-        status = fill_declared(type, &out->tensor, err);
-    pw_buf_clear(&path);
-    return status;
-}
-
-/* The files give one value for each graph input without an initializer, in order; a set that gives the others too
- * (older models list initializers among the inputs) numbers all of them. */
 static pw_status read_set(const struct pw_graph *graph, const char *folder, struct set_data *data, struct pw_error *err)
 {
-    size_t files = 0;
-    bool found = true, all;
-    pw_status status = PW_OK;
-
-    data->inputs = pw_calloc(graph->input_count + 1, sizeof *data->inputs);
-    data->wanted = pw_calloc(graph->output_count + 1, sizeof *data->wanted);
     data->results = pw_calloc(graph->output_count + 1, sizeof *data->results);
-    if (!data->inputs || !data->wanted || !data->results)
-        return pw_error_memory(err, graph->input_count * sizeof *data->inputs);
-    data->output_count = graph->output_count;
-    for (struct pw_buf path = {0}; found; pw_buf_clear(&path)) {
-        pw_buf_printf(&path, "%s/input_%zu.pb", folder, files);
-        found = pw_file_exists(pw_buf_text(&path));
-        files += found;
-    }
-    for (size_t i = 0; i < graph->input_count; i++)
-        data->input_count += !graph->values[graph->inputs[i]].initializer;
-    all = files > data->input_count;
-    for (size_t i = 0, next = 0; i < graph->input_count && status == PW_OK; i++) {
-        const struct pw_graph_value *value = &graph->values[graph->inputs[i]];
-
-        if (value->initializer)
-            continue;
-        status = read_file(folder, "input", all ? i : next, value->type, &data->inputs[next], &found, err);
-        if (status == PW_OK && !found && !(value->type && value->type->kind == PW_TYPE_OPTIONAL))
-            status = pw_error_set(err, PW_ERR_IO, "%s has no input_%zu.pb for input '%s'", folder, all ? i : next,
-                                  value->name);
-        next++;
-    }
-    for (size_t i = 0; i < graph->output_count && status == PW_OK; i++) {
-        const struct pw_graph_value *value = &graph->values[graph->outputs[i]];
-
-        status = read_file(folder, "output", i, value->type, &data->wanted[i], &found, err);
-        if (status == PW_OK && !found)
-            status = pw_error_set(err, PW_ERR_IO, "%s has no output_%zu.pb", folder, i);
-    }
-    return status;
+    if (!data->results)
+        return pw_error_memory(err, graph->output_count * sizeof *data->results);
+    return pw_data_set_read(graph, folder, true, &data->files, err);
 }
 
 /* One run: what it does on a target, and what it draws. */
@@ -287,7 +201,8 @@ static pw_status compare_outputs(const struct pw_graph *graph, const struct set_
         pw_status status;
 
         judge->drawn = pw_property_drawn(&run->watch, i);
-        status = same_value(&data->results[i], &data->wanted[i], judge, graph->values[graph->outputs[i]].name, err);
+        status =
+            same_value(&data->results[i], &data->files.wanted[i], judge, graph->values[graph->outputs[i]].name, err);
         if (status != PW_OK)
             return status;
         drawn = drawn || judge->drawn;
@@ -311,7 +226,7 @@ static pw_status evaluate(const struct pw_graph *graph, const struct pw_conforma
     int64_t begin;
     pw_status status;
 
-    for (size_t i = 0; i < data->output_count; i++)
+    for (size_t i = 0; i < data->files.output_count; i++)
         pw_value_clear(&data->results[i]);
     pw_property_watch_clear(&run->watch);
     *run = (struct set_run){.target = {.device = options->device, .kernels = options->kernels, .seed = options->seed}};
@@ -321,7 +236,7 @@ static pw_status evaluate(const struct pw_graph *graph, const struct pw_conforma
     if (status != PW_OK)
         return status;
     begin = pw_clock_ns();
-    status = pw_eval_graph(graph, data->inputs, data->input_count, &eval, data->results, err);
+    status = pw_eval_graph(graph, data->files.inputs, data->files.input_count, &eval, data->results, err);
     *elapsed_ns = pw_clock_ns() - begin;
     return status;
 }
