@@ -58,6 +58,28 @@ static const char *const migrations[] = {
     " gate TEXT NOT NULL, outcome TEXT NOT NULL, baseline TEXT NOT NULL, reason TEXT NOT NULL,"
     " slowdown REAL, low REAL, high REAL, p REAL, confirmed INTEGER NOT NULL, waived INTEGER NOT NULL);"
     "CREATE INDEX decision_run ON decision(run);",
+    /* 3: runs of whole graphs: outputs, nodes that do not hold, figures; measured sensitivity of layers */
+    "CREATE TABLE run_output ("
+    " run INTEGER NOT NULL REFERENCES run(id) ON DELETE CASCADE, output INTEGER NOT NULL, name TEXT NOT NULL,"
+    " held INTEGER NOT NULL, error REAL, tolerance REAL, nmse REAL, cosine REAL, max_absolute REAL,"
+    " file_error REAL, file_golden_error REAL, reason TEXT NOT NULL);"
+    "CREATE INDEX run_output_run ON run_output(run);"
+    "CREATE TABLE run_node ("
+    " run INTEGER NOT NULL REFERENCES run(id) ON DELETE CASCADE, position INTEGER NOT NULL,"
+    " node INTEGER," /* number in the graph; NULL: a pattern */
+    " name TEXT NOT NULL, op TEXT NOT NULL, standing TEXT NOT NULL, implementation TEXT NOT NULL, dtype TEXT NOT NULL,"
+    " runs INTEGER NOT NULL, isolated REAL, tolerance REAL, propagated REAL, allowed REAL,"
+    " nonfinite_origin INTEGER NOT NULL, reason TEXT NOT NULL);"
+    "CREATE INDEX run_node_run ON run_node(run);"
+    "CREATE TABLE run_figure ("
+    " run INTEGER NOT NULL REFERENCES run(id) ON DELETE CASCADE, name TEXT NOT NULL, value REAL);"
+    "CREATE INDEX run_figure_run ON run_figure(run);"
+    "CREATE TABLE sensitivity ("
+    " run INTEGER NOT NULL REFERENCES run(id) ON DELETE CASCADE, graph TEXT NOT NULL,"
+    " node INTEGER NOT NULL," /* each node of a layer has the layer's figures */
+    " layer TEXT NOT NULL, dtype TEXT NOT NULL, damage REAL, max_error REAL, flips INTEGER NOT NULL,"
+    " held INTEGER NOT NULL);"
+    "CREATE INDEX sensitivity_graph ON sensitivity(graph, run);",
 };
 #define NEWEST ((int)PW_COUNT_OF(migrations))
 

@@ -1,0 +1,226 @@
+#include "store/endtoend.h"
+
+#include <math.h>
+
+#include "store/store_internal.h"
+
+static bool compared(const struct pw_comparison *comparison)
+{
+    return comparison->worst >= 0;
+}
+
+static void bind_error(sqlite3_stmt *statement, int at, bool known, double error)
+{
+    pw_store_bind_real(statement, at, known ? error : NAN);
+}
+
+pw_status pw_store_output_add(struct pw_store *store, int64_t run_id, const struct pw_endtoend_output *output,
+                              struct pw_error *err)
+{
+    const struct pw_comparison *c = &output->golden;
+    sqlite3_stmt *statement = NULL;
+    pw_status status =
+        pw_store_prepare(store,
+                         "INSERT INTO run_output(run, output, name, held, error, tolerance, nmse, cosine, max_absolute,"
+                         " file_error, file_golden_error, reason) VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
+                         &statement, err);
+
+    if (status != PW_OK)
+        return status;
+    sqlite3_bind_int64(statement, 1, run_id);
+    sqlite3_bind_int64(statement, 2, (int64_t)output->output);
+    pw_store_bind_text(statement, 3, output->name);
+    sqlite3_bind_int(statement, 4, output->held);
+    bind_error(statement, 5, compared(c), c->max_error);
+    pw_store_bind_real(statement, 6, output->tolerance);
+    bind_error(statement, 7, compared(c), c->nmse);
+    bind_error(statement, 8, compared(c), c->cosine);
+    bind_error(statement, 9, compared(c), c->max_absolute);
+    bind_error(statement, 10, output->has_file && compared(&output->file), output->file.max_error);
+    bind_error(statement, 11, output->has_file && compared(&output->file_golden), output->file_golden.max_error);
+    pw_store_bind_text(statement, 12, output->reason);
+    return pw_store_run_once(store, statement, "an output could not be recorded", err);
+}
+
+pw_status pw_store_node_add(struct pw_store *store, int64_t run_id, int64_t number, const char *name, const char *op,
+                            const struct pw_endtoend_node *node, struct pw_error *err)
+{
+    sqlite3_stmt *statement = NULL;
+    pw_status status =
+        pw_store_prepare(store,
+                         "INSERT INTO run_node(run, position, node, name, op, standing, implementation, dtype, runs,"
+                         " isolated, tolerance, propagated, allowed, nonfinite_origin, reason)"
+                         " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+                         &statement, err);
+
+    if (status != PW_OK)
+        return status;
+    sqlite3_bind_int64(statement, 1, run_id);
+    sqlite3_bind_int64(statement, 2, (int64_t)node->position);
+    if (node->node)
+        sqlite3_bind_int64(statement, 3, number);
+    pw_store_bind_text(statement, 4, name);
+    pw_store_bind_text(statement, 5, op);
+    pw_store_bind_text(statement, 6, pw_node_standing_name(node->standing));
+    pw_store_bind_text(statement, 7, node->implementation);
+    pw_store_bind_text(statement, 8, node->dtype == PW_DTYPE_UNDEFINED ? "" : pw_dtype_name(node->dtype));
+    sqlite3_bind_int64(statement, 9, (int64_t)node->runs);
+    bind_error(statement, 10, node->has_isolated, node->isolated.max_error);
+    bind_error(statement, 11, node->has_isolated, node->tolerance);
+    bind_error(statement, 12, compared(&node->propagated), node->propagated.max_error);
+    bind_error(statement, 13, compared(&node->propagated), node->allowed);
+    sqlite3_bind_int(statement, 14, node->nonfinite_origin);
+    pw_store_bind_text(statement, 15, node->reason);
+    return pw_store_run_once(store, statement, "a node could not be recorded", err);
+}
+
+static pw_status add_figure(struct pw_store *store, int64_t run_id, const char *name, double value,
+                            struct pw_error *err)
+{
+    sqlite3_stmt *statement = NULL;
+    pw_status status =
+        pw_store_prepare(store, "INSERT INTO run_figure(run, name, value) VALUES(?,?,?)", &statement, err);
+
+    if (status != PW_OK)
+        return status;
+    sqlite3_bind_int64(statement, 1, run_id);
+    pw_store_bind_text(statement, 2, name);
+    pw_store_bind_real(statement, 3, value);
+    return pw_store_run_once(store, statement, "a figure could not be recorded", err);
+}
+
+pw_status pw_store_figures_add(struct pw_store *store, int64_t run_id, const struct pw_endtoend_totals *totals,
+                               struct pw_error *err)
+{
+    const struct {
+        const char *name;
+        double value;
+    } figures[] = {{"nodes", (double)totals->nodes},
+                   {"target_nodes", (double)totals->target_nodes},
+                   {"host_nodes", (double)totals->host_nodes},
+                   {"cast_nodes", (double)totals->cast_nodes},
+                   {"culprits", (double)totals->culprits},
+                   {"victims", (double)totals->victims},
+                   {"outputs_failed", (double)totals->outputs_failed},
+                   {"peak_bytes", (double)totals->peak_bytes},
+                   {"live_bytes", (double)totals->live_bytes},
+                   {"target_ns", totals->target_ns ? (double)totals->target_ns : NAN},
+                   {"reference_ns", totals->reference_ns ? (double)totals->reference_ns : NAN}};
+    pw_status status = pw_store_exec(store, "BEGIN IMMEDIATE", err);
+
+    if (status != PW_OK)
+        return status;
+    for (size_t i = 0; i < sizeof figures / sizeof *figures && status == PW_OK; i++)
+        status = add_figure(store, run_id, figures[i].name, figures[i].value, err);
+    if (status == PW_OK)
+        status = pw_store_exec(store, "COMMIT", err);
+    if (status != PW_OK)
+        sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
+    return status;
+}
+
+static pw_status add_cell(struct pw_store *store, int64_t run_id, const char *graph, size_t number, const char *layer,
+                          const struct pw_sweep_cell *cell, struct pw_error *err)
+{
+    sqlite3_stmt *statement = NULL;
+    pw_status status =
+        pw_store_prepare(store,
+                         "INSERT INTO sensitivity(run, graph, node, layer, dtype, damage, max_error, flips, held)"
+                         " VALUES(?,?,?,?,?,?,?,?,?)",
+                         &statement, err);
+
+    if (status != PW_OK)
+        return status;
+    sqlite3_bind_int64(statement, 1, run_id);
+    pw_store_bind_text(statement, 2, graph);
+    sqlite3_bind_int64(statement, 3, (int64_t)number);
+    pw_store_bind_text(statement, 4, layer);
+    pw_store_bind_text(statement, 5, pw_dtype_name(cell->dtype));
+    bind_error(statement, 6, cell->ran, cell->damage);
+    bind_error(statement, 7, cell->ran, cell->max_error);
+    sqlite3_bind_int64(statement, 8, cell->flips);
+    sqlite3_bind_int(statement, 9, cell->held);
+    return pw_store_run_once(store, statement, "a layer's sensitivity could not be recorded", err);
+}
+
+pw_status pw_store_layer_add(struct pw_store *store, int64_t run_id, const char *graph, const size_t *numbers,
+                             const struct pw_sweep_layer *layer, struct pw_error *err)
+{
+    pw_status status = pw_store_exec(store, "BEGIN IMMEDIATE", err);
+
+    if (status != PW_OK)
+        return status;
+    for (size_t n = 0; n < layer->node_count && status == PW_OK; n++)
+        for (int d = 0; d < PW_SWEEP_DTYPES && status == PW_OK; d++)
+            status = add_cell(store, run_id, graph, numbers[n], layer->name, &layer->cells[d], err);
+    if (status == PW_OK)
+        status = pw_store_exec(store, "COMMIT", err);
+    if (status != PW_OK)
+        sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
+    return status;
+}
+
+static const char *text_at(sqlite3_stmt *statement, int column, struct pw_arena *arena)
+{
+    const char *text = (const char *)sqlite3_column_text(statement, column);
+
+    return pw_arena_strndup(arena, text ? text : "", text ? (size_t)sqlite3_column_bytes(statement, column) : 0);
+}
+
+static double real_at(sqlite3_stmt *statement, int column)
+{
+    return sqlite3_column_type(statement, column) == SQLITE_NULL ? NAN : sqlite3_column_double(statement, column);
+}
+
+static pw_status read_row(sqlite3_stmt *q, struct pw_arena *arena, struct pw_store_sensitivity *row,
+                          struct pw_error *err)
+{
+    *row = (struct pw_store_sensitivity){.node = (size_t)sqlite3_column_int64(q, 0),
+                                         .layer = text_at(q, 1, arena),
+                                         .dtype = text_at(q, 2, arena),
+                                         .damage = real_at(q, 3),
+                                         .max_error = real_at(q, 4),
+                                         .flips = sqlite3_column_int64(q, 5),
+                                         .held = sqlite3_column_int(q, 6) != 0,
+                                         .run_id = sqlite3_column_int64(q, 7)};
+    return row->layer && row->dtype ? PW_OK : pw_error_memory(err, 64);
+}
+
+pw_status pw_store_sensitivities(struct pw_store *store, const char *graph, struct pw_arena *arena,
+                                 struct pw_store_sensitivity **rows, size_t *count, struct pw_error *err)
+{
+    struct pw_store_sensitivity *items = NULL, *copy;
+    sqlite3_stmt *q = NULL;
+    size_t cap = 0, n = 0;
+    int code = SQLITE_DONE;
+    pw_status status = pw_store_prepare(
+        store,
+        "SELECT s.node, s.layer, s.dtype, s.damage, s.max_error, s.flips, s.held, s.run FROM sensitivity s"
+        " JOIN (SELECT node, dtype, MAX(run) AS run FROM sensitivity WHERE graph = ?1 GROUP BY node, dtype) newest"
+        " ON newest.node = s.node AND newest.dtype = s.dtype AND newest.run = s.run"
+        " WHERE s.graph = ?1 ORDER BY s.node, s.dtype",
+        &q, err);
+
+    if (status != PW_OK)
+        return status;
+    pw_store_bind_text(q, 1, graph);
+    while (status == PW_OK && (code = sqlite3_step(q)) == SQLITE_ROW) {
+        status = PW_GROW(items, cap, n + 1, err);
+        if (status == PW_OK)
+            status = read_row(q, arena, &items[n++], err);
+    }
+    if (status == PW_OK && code != SQLITE_DONE)
+        status = pw_store_fail(store, "sensitivities could not be read", err);
+    if (status == PW_OK) {
+        copy = pw_arena_alloc(arena, n + 1, sizeof *copy);
+        if (!copy)
+            status = pw_error_memory(err, n * sizeof *copy);
+        for (size_t i = 0; copy && i < n; i++)
+            copy[i] = items[i];
+        *rows = copy;
+        *count = n;
+    }
+    sqlite3_finalize(q);
+    pw_free(items);
+    return status;
+}

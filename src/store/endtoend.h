@@ -1,0 +1,36 @@
+/*
+ * Runs of whole graphs in the store: outputs, nodes that do not hold, figures, and how sensitive each layer was
+ * measured to be. Same rules as store.h: one connection, one thread, rows that never change.
+ */
+#ifndef PW_STORE_ENDTOEND_H
+#define PW_STORE_ENDTOEND_H
+
+#include "graph/graph.h"
+#include "store/store.h"
+#include "verify/endtoend.h"
+
+/* One transaction each. */
+pw_status pw_store_output_add(struct pw_store *store, int64_t run_id, const struct pw_endtoend_output *output,
+                              struct pw_error *err);
+/* number: of the node in the graph; name: as shown for a pattern. */
+pw_status pw_store_node_add(struct pw_store *store, int64_t run_id, int64_t number, const char *name, const char *op,
+                            const struct pw_endtoend_node *node, struct pw_error *err);
+pw_status pw_store_figures_add(struct pw_store *store, int64_t run_id, const struct pw_endtoend_totals *totals,
+                               struct pw_error *err);
+/* numbers: of the layer's nodes. */
+pw_status pw_store_layer_add(struct pw_store *store, int64_t run_id, const char *graph, const size_t *numbers,
+                             const struct pw_sweep_layer *layer, struct pw_error *err);
+
+struct pw_store_sensitivity {
+    size_t node; /* number in the graph */
+    const char *layer, *dtype;
+    double damage, max_error; /* NaN: did not run in that dtype */
+    int64_t flips;
+    bool held;
+    int64_t run_id;
+};
+/* Newest measured row of each node and dtype of the graph; rows in the arena, by node. */
+pw_status pw_store_sensitivities(struct pw_store *store, const char *graph, struct pw_arena *arena,
+                                 struct pw_store_sensitivity **rows, size_t *count, struct pw_error *err);
+
+#endif
