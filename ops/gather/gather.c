@@ -226,8 +226,6 @@ static const struct pw_attr_def attrs_cache[] = {
 
 /* ---- the table: versions of an operator share all that did not change ---- */
 
-#define DATA_DEPENDENT "the size of the output depends on the data"
-
 #define GATHER                                                                                                         \
     .domain = "", .name = "Gather", .category = PW_CATEGORY_EMBEDDING, .inputs = in_gather, .outputs = out_output,     \
     .attrs = attrs_axis, .infer = pw_gather_infer_gather, .cost = cost_picked, .accuracy = accuracy_moved,             \
@@ -256,16 +254,19 @@ static const struct pw_attr_def attrs_cache[] = {
     .golden = pw_gather_ref_onehot, .fast = pw_gather_ref_onehot, .fill = fill_onehot, .bind = pw_gather_bind_onehot
 #define NON_ZERO                                                                                                       \
     .domain = "", .name = "NonZero", .category = PW_CATEGORY_LAYOUT, .inputs = in_x, .outputs = out_y,                 \
-    .host_only = DATA_DEPENDENT, .infer = pw_gather_infer_nonzero, .cost = cost_compared, .accuracy = accuracy_moved,  \
-    .golden = pw_gather_ref_nonzero, .fast = pw_gather_ref_nonzero
+    .infer = pw_gather_infer_nonzero, .most = pw_gather_most_nonzero, .cost = cost_compared,                           \
+    .accuracy = accuracy_moved, .golden = pw_gather_ref_nonzero, .fast = pw_gather_ref_nonzero,                        \
+    .bind = pw_gather_bind_nonzero
 #define COMPRESS                                                                                                       \
     .domain = "", .name = "Compress", .category = PW_CATEGORY_LAYOUT, .inputs = in_compress, .outputs = out_output,    \
-    .attrs = attrs_axis, .host_only = DATA_DEPENDENT, .infer = pw_gather_infer_compress, .cost = cost_picked,          \
-    .accuracy = accuracy_moved, .golden = pw_gather_ref_compress, .fast = pw_gather_ref_compress
+    .attrs = attrs_axis, .infer = pw_gather_infer_compress, .most = pw_gather_most_slices, .cost = cost_picked,        \
+    .accuracy = accuracy_moved, .golden = pw_gather_ref_compress, .fast = pw_gather_ref_compress,                      \
+    .bind = pw_gather_bind_slices
 #define UNIQUE                                                                                                         \
     .domain = "", .name = "Unique", .category = PW_CATEGORY_LAYOUT, .inputs = in_x, .outputs = out_unique,             \
-    .attrs = attrs_unique, .host_only = DATA_DEPENDENT, .infer = pw_gather_infer_unique, .cost = cost_compared,        \
-    .accuracy = accuracy_sorted, .golden = pw_gather_ref_unique, .fast = pw_gather_ref_unique
+    .attrs = attrs_unique, .infer = pw_gather_infer_unique, .most = pw_gather_most_slices, .cost = cost_compared,      \
+    .accuracy = accuracy_sorted, .golden = pw_gather_ref_unique, .fast = pw_gather_ref_unique,                         \
+    .bind = pw_gather_bind_slices
 #define TOP_K                                                                                                          \
     .domain = "", .name = "TopK", .category = PW_CATEGORY_REDUCTION, .outputs = out_topk,                              \
     .infer = pw_gather_infer_topk, .cost = cost_compared, .accuracy = accuracy_sorted, .golden = pw_gather_ref_topk,   \

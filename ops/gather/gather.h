@@ -68,6 +68,12 @@ struct pw_gather_cache {
 };
 pw_status pw_gather_plan_cache(const struct pw_call *call, struct pw_gather_cache *g, struct pw_error *err);
 
+/* Compress and Unique: slices along an axis, or single elements of the flattened tensor. */
+struct pw_gather_slices {
+    int64_t outer, size, inner;
+};
+pw_status pw_gather_plan_slices(const struct pw_call *call, struct pw_gather_slices *g, struct pw_error *err);
+
 typedef enum {
     PW_SCATTER_NONE,
     PW_SCATTER_ADD,
@@ -92,6 +98,10 @@ pw_status pw_gather_infer_unique(struct pw_call *call, struct pw_error *err);
 pw_status pw_gather_infer_topk(struct pw_call *call, struct pw_error *err);
 pw_status pw_gather_infer_eye(struct pw_call *call, struct pw_error *err);
 pw_status pw_gather_infer_cache(struct pw_call *call, struct pw_error *err);
+
+/* The most that the open dim of the outputs can be. */
+pw_dim pw_gather_most_nonzero(const struct pw_call *call);
+pw_dim pw_gather_most_slices(const struct pw_call *call); /* Compress: the conditions; Unique: the slices */
 
 /* ---- reference ---- */
 
@@ -127,6 +137,8 @@ pw_status pw_gather_bind_nd(const struct pw_call *call, struct pw_bindings *b, s
 pw_status pw_gather_bind_onehot(const struct pw_call *call, struct pw_bindings *b, struct pw_error *err);
 pw_status pw_gather_bind_topk(const struct pw_call *call, struct pw_bindings *b, struct pw_error *err);
 pw_status pw_gather_bind_cache(const struct pw_call *call, struct pw_bindings *b, struct pw_error *err);
+pw_status pw_gather_bind_nonzero(const struct pw_call *call, struct pw_bindings *b, struct pw_error *err);
+pw_status pw_gather_bind_slices(const struct pw_call *call, struct pw_bindings *b, struct pw_error *err);
 pw_status pw_gather_bind_eye(const struct pw_call *call, struct pw_bindings *b, struct pw_error *err);
 
 #endif

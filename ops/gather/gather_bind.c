@@ -131,6 +131,26 @@ pw_status pw_gather_bind_cache(const struct pw_call *call, struct pw_bindings *b
     return BIND(values);
 }
 
+pw_status pw_gather_bind_nonzero(const struct pw_call *call, struct pw_bindings *b, struct pw_error *err)
+{
+    int64_t dims[PW_MAX_RANK];
+    pw_status status = pw_gather_numbers(call, call->in[0], dims, err);
+    return status == PW_OK ? pw_bind_ints(b, "select_dims", dims, (size_t)call->in[0]->rank, err) : status;
+}
+
+pw_status pw_gather_bind_slices(const struct pw_call *call, struct pw_bindings *b, struct pw_error *err)
+{
+    struct pw_gather_slices g;
+    pw_status status = pw_gather_plan_slices(call, &g, err);
+    if (status != PW_OK)
+        return status;
+    const struct named values[] = {{"select_outer", g.outer},
+                                   {"select_size", g.size},
+                                   {"select_inner", g.inner},
+                                   {"select_sorted", pw_call_int(call, "sorted") != 0}};
+    return BIND(values);
+}
+
 pw_status pw_gather_bind_eye(const struct pw_call *call, struct pw_bindings *b, struct pw_error *err)
 {
     int64_t dims[PW_MAX_RANK], k = pw_call_int(call, "k");

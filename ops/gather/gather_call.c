@@ -249,3 +249,21 @@ pw_status pw_gather_reduction(const struct pw_call *call, pw_scatter_reduction *
     return pw_call_error(call, err, "reduction is '%s', expected none, add, mul%s", name,
                          call->op->since >= 18 ? ", max or min" : "");
 }
+
+pw_status pw_gather_plan_slices(const struct pw_call *call, struct pw_gather_slices *g, struct pw_error *err)
+{
+    const struct pw_info *in = call->in[0];
+    int64_t dims[PW_MAX_RANK];
+    int axis = 0;
+    pw_status status = pw_gather_numbers(call, in, dims, err);
+    if (status == PW_OK && !pw_call_has(call, "axis")) {
+        *g = (struct pw_gather_slices){1, pw_gather_product(dims, 0, in->rank), 1};
+        return PW_OK;
+    }
+    if (status == PW_OK)
+        status = pw_call_axis(call, pw_call_int(call, "axis"), in->rank, &axis, err);
+    if (status == PW_OK)
+        *g = (struct pw_gather_slices){pw_gather_product(dims, 0, axis), dims[axis],
+                                       pw_gather_product(dims, axis + 1, in->rank)};
+    return status;
+}

@@ -301,6 +301,16 @@ pw_status pw_gather_infer_compress(struct pw_call *call, struct pw_error *err)
     return PW_OK;
 }
 
+static pw_dim elements_of(const struct pw_call *call, const struct pw_info *info)
+{
+    pw_dim all = 1;
+    if (!pw_gather_ranked(info))
+        return PW_DIM_UNKNOWN;
+    for (int d = 0; d < info->rank; d++)
+        all = pw_dims_mul(call->dims, all, info->dims[d]);
+    return all;
+}
+
 pw_status pw_gather_infer_unique(struct pw_call *call, struct pw_error *err)
 {
     const struct pw_info *in = call->in[0];
@@ -315,10 +325,8 @@ pw_status pw_gather_infer_unique(struct pw_call *call, struct pw_error *err)
             memcpy(dims, in->dims, sizeof dims);
             all = in->dims[axis];
         }
-    } else if (pw_gather_ranked(in)) {
-        all = 1;
-        for (int d = 0; d < in->rank; d++)
-            all = pw_dims_mul(call->dims, all, in->dims[d]);
+    } else {
+        all = elements_of(call, in);
     }
     if (rank > 0)
         dims[axis] = count;
@@ -327,6 +335,24 @@ pw_status pw_gather_infer_unique(struct pw_call *call, struct pw_error *err)
     pw_gather_output(call, 2, PW_DTYPE_INT64, 1, &all);
     pw_gather_output(call, 3, PW_DTYPE_INT64, 1, &count);
     return PW_OK;
+}
+
+pw_dim pw_gather_most_nonzero(const struct pw_call *call)
+{
+    return elements_of(call, call->in[0]);
+}
+
+pw_dim pw_gather_most_slices(const struct pw_call *call)
+{
+    const struct pw_info *in = call->in[0];
+    int axis;
+    if (call->input_count > 1)
+        return elements_of(call, call->in[1]);
+    if (!pw_call_has(call, "axis"))
+        return elements_of(call, in);
+    if (!pw_gather_ranked(in) || pw_call_axis(call, pw_call_int(call, "axis"), in->rank, &axis, NULL) != PW_OK)
+        return PW_DIM_UNKNOWN;
+    return in->dims[axis];
 }
 
 /* ---- TopK ---- */

@@ -11,6 +11,7 @@ pw_status pw_text_split_run(struct pw_eval *ev, struct pw_error *err);
 pw_status pw_text_match_run(struct pw_eval *ev, struct pw_error *err);
 pw_status pw_tfidf_infer(struct pw_call *call, struct pw_error *err);
 pw_status pw_tfidf_run(struct pw_eval *ev, struct pw_error *err);
+pw_status pw_tfidf_bind(const struct pw_call *call, struct pw_bindings *b, struct pw_error *err); /* numbers only */
 
 /* The bytes of a string attribute (they may hold NULs); empty when absent. */
 struct pw_bytes pw_text_attr(const struct pw_call *call, const char *name);

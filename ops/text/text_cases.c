@@ -243,6 +243,21 @@ const struct pw_room_case pw_text_cases[] = {
      {"float32[3] 2 1 10"},
      NULL,
      0},
+    /* (1,2) and (3) share a column; 2 is listed twice and counts for its first place */
+    {"text/tfidf_shared_column",
+     "TfIdfVectorizer-9 max_skip_count=0 min_gram_length=1 max_gram_length=2 mode='TFIDF' ngram_counts=[0,3] "
+     "ngram_indexes=[0,2,1,2] pool_int64s=[2,3,2,1,2] weights=[0.5,2.0,10.0,4.0]",
+     {"int64[6] 1 2 2 3 1 2"},
+     {"float32[3] 1.5 0 10"},
+     NULL,
+     0},
+    {"text/tfidf_idf_numbers",
+     "TfIdfVectorizer-9 max_skip_count=0 min_gram_length=1 max_gram_length=1 mode='IDF' ngram_counts=[0] "
+     "ngram_indexes=[1,0] pool_int64s=[7,-9] weights=[0.5,2.0]",
+     {"int32[2,3] 7 7 1 -9 -9 7"},
+     {"float32[2,2] 0 0.5 2 0.5"},
+     NULL,
+     0},
     {"text/tfidf_short", "TfIdfVectorizer-9 max_skip_count=0" TFIDF, {"int64[1] 5"}, {"float32[7] 0"}, NULL, 0},
     {"text/tfidf_empty", "TfIdfVectorizer-9 max_skip_count=0" TFIDF, {"int64[0]"}, {"float32[7] 0"}, NULL, 0},
     {"text/tfidf_mode",

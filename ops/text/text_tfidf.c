@@ -1,5 +1,6 @@
 /* TfIdfVectorizer: counts of known n-grams, also with skips between their words. */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/map.h"
@@ -95,6 +96,19 @@ static void add_number(struct pw_buf *key, int64_t number)
     pw_buf_append(key, (const char *)&number, sizeof number);
 }
 
+/* The key of the n words of the pool from `at` on. */
+static void pool_key(const struct vectorizer *v, int64_t at, size_t n, struct pw_buf *key)
+{
+    key->size = 0;
+    for (size_t w = 0; w < n; w++) {
+        if (v->strings != NULL)
+            add_word(key, &v->strings[(size_t)at + w]);
+        else
+            add_number(key, v->ints[(size_t)at + w]);
+    }
+    pw_buf_putc(key, (char)n);
+}
+
 /* Fills the map from the pool. A gram that is listed twice counts for its first place. */
 static pw_status read_grams(const struct pw_call *call, struct vectorizer *v, struct pw_error *err)
 {
@@ -115,14 +129,7 @@ static pw_status read_grams(const struct pw_call *call, struct vectorizer *v, st
                 status = pw_call_error(call, err, "the pool has more grams than 'ngram_indexes' (%zu)", v->gram_count);
                 break;
             }
-            key.size = 0;
-            for (size_t w = 0; w < n; w++) {
-                if (v->strings != NULL)
-                    add_word(&key, &v->strings[(size_t)at + w]);
-                else
-                    add_number(&key, v->ints[(size_t)at + w]);
-            }
-            pw_buf_putc(&key, (char)n);
+            pool_key(v, at, n, &key);
             if (key.failed)
                 status = pw_error_memory(err, key.size);
             else if (!pw_map_get(&v->grams, key.data, key.size, &known))
@@ -216,6 +223,122 @@ pw_status pw_tfidf_run(struct pw_eval *ev, struct pw_error *err)
             status = pw_error_memory(err, key.size);
     }
     pw_buf_clear(&key);
+    pw_map_clear(&v.grams);
+    return status;
+}
+
+/* ---- for the kernel ---- */
+
+#define BOUND_WIDTH (1 << 20)
+#define GRAM_INTS 3 /* place in the pool, words, bits of the weight */
+
+struct bound_gram {
+    int64_t column, place, words;
+    int32_t weight; /* bits */
+};
+
+static int by_column(const void *a, const void *b)
+{
+    const struct bound_gram *x = a, *y = b;
+
+    if (x->column != y->column)
+        return x->column < y->column ? -1 : 1;
+    return (x->place > y->place) - (x->place < y->place);
+}
+
+/* The grams that count, in the order of the pool: lengths that are asked for, each only at its first place. */
+static size_t list_grams(const struct vectorizer *v, struct pw_buf *key, struct bound_gram *out)
+{
+    bool weighted = strcmp(v->mode, "TF") != 0 && v->weights != NULL;
+    size_t count = 0, gram = 0;
+
+    for (size_t n = 1; n <= v->count_size; n++) {
+        int64_t begin = v->counts[n - 1], end = n < v->count_size ? v->counts[n] : (int64_t)v->pool_size;
+
+        for (int64_t at = begin; at < end; at += (int64_t)n, gram++) {
+            struct bound_gram *g = &out[count];
+            float weight = weighted ? v->weights[gram] : 1.0f;
+            size_t earliest;
+
+            if ((int64_t)n < v->shortest || (int64_t)n > v->longest)
+                continue;
+            pool_key(v, at, n, key);
+            if (key->failed || !pw_map_get(&v->grams, key->data, key->size, &earliest) || earliest != gram)
+                continue;
+            *g = (struct bound_gram){.column = v->indexes[gram], .place = at, .words = (int64_t)n};
+            memcpy(&g->weight, &weight, sizeof weight);
+            count++;
+        }
+    }
+    return count;
+}
+
+static pw_status bind_grams(const struct vectorizer *v, struct pw_bindings *b, struct pw_error *err)
+{
+    struct bound_gram *grams = pw_calloc(v->gram_count + 1, sizeof *grams);
+    int64_t *ints = pw_calloc(v->gram_count * GRAM_INTS + 1, sizeof *ints);
+    int64_t *first = pw_calloc((size_t)v->width + 1, sizeof *first);
+    struct pw_buf key = {0};
+    size_t count = 0;
+    bool shared = false;
+    pw_status status = PW_OK;
+
+    if (grams == NULL || ints == NULL || first == NULL) {
+        status = pw_error_memory(err, v->gram_count * sizeof *grams);
+        goto done;
+    }
+    count = list_grams(v, &key, grams);
+    if (key.failed) {
+        status = pw_error_memory(err, key.size);
+        goto done;
+    }
+    qsort(grams, count, sizeof *grams, by_column);
+    for (size_t i = 0; i < count; i++) {
+        shared = shared || (i > 0 && grams[i - 1].column == grams[i].column);
+        first[grams[i].column + 1]++;
+        ints[GRAM_INTS * i] = grams[i].place;
+        ints[GRAM_INTS * i + 1] = grams[i].words;
+        ints[GRAM_INTS * i + 2] = grams[i].weight;
+    }
+    for (int64_t c = 0; c < v->width; c++)
+        first[c + 1] += first[c];
+    status = pw_bind_ints(b, "grams", ints, count * GRAM_INTS, err);
+    if (status == PW_OK)
+        status = pw_bind_ints(b, "first", first, (size_t)v->width + 1, err);
+    if (status == PW_OK)
+        status = pw_bind_ints(b, "pool", v->ints, v->pool_size, err);
+    if (status == PW_OK)
+        status = pw_bind_int(b, "shared", shared, err);
+done:
+    pw_buf_clear(&key);
+    pw_free(grams);
+    pw_free(ints);
+    pw_free(first);
+    return status;
+}
+
+pw_status pw_tfidf_bind(const struct pw_call *call, struct pw_bindings *b, struct pw_error *err)
+{
+    const struct pw_info *in = call->in[0];
+    struct vectorizer v = {.mode = ""};
+    pw_status status = read_attributes(call, &v, err);
+
+    if (status == PW_OK)
+        status = read_grams(call, &v, err);
+    if (status == PW_OK && (v.strings != NULL || v.width > BOUND_WIDTH || in->rank < 1))
+        status = pw_error_set(err, PW_ERR_UNSUPPORTED, "only grams of numbers, up to %d columns", BOUND_WIDTH);
+    if (status == PW_OK)
+        status = bind_grams(&v, b, err);
+    if (status == PW_OK)
+        status = pw_bind_int(b, "rows", in->rank == 2 ? in->dims[0] : 1, err);
+    if (status == PW_OK)
+        status = pw_bind_int(b, "width", v.width, err);
+    if (status == PW_OK)
+        status = pw_bind_int(b, "length", in->dims[in->rank - 1], err);
+    if (status == PW_OK)
+        status = pw_bind_int(b, "skips", v.skips < INT32_MAX - 1 ? v.skips : INT32_MAX - 2, err);
+    if (status == PW_OK)
+        status = pw_bind_int(b, "once", strcmp(v.mode, "IDF") == 0, err);
     pw_map_clear(&v.grams);
     return status;
 }

@@ -49,6 +49,73 @@ static pw_status infer_image(struct pw_call *call, struct pw_error *err)
     return PW_OK;
 }
 
+/* ---- for the kernel ---- */
+
+/* Boxes that a class may keep; false when the limit is not known. */
+static bool most_of_class(const struct pw_call *call, int64_t *most)
+{
+    const int64_t *limit = NULL;
+    size_t count = 0;
+    bool known = false;
+
+    *most = 0;
+    if (!pw_call_input(call, 2))
+        return true;
+    if (pw_call_content(call, 2, &limit, &count, &known, NULL) != PW_OK || !known)
+        return false;
+    if (count > 0 && limit[0] > 0)
+        *most = limit[0];
+    return true;
+}
+
+static pw_dim most_boxes(const struct pw_call *call)
+{
+    const struct pw_info *scores = call->in[1];
+    int64_t boxes, most;
+    pw_dim each;
+
+    if (scores->rank != 3)
+        return PW_DIM_UNKNOWN;
+    each = scores->dims[2];
+    if (most_of_class(call, &most) && pw_dims_value(call->dims, each, &boxes) && most < boxes)
+        each = most;
+    return pw_dims_mul(call->dims, pw_dims_mul(call->dims, scores->dims[0], scores->dims[1]), each);
+}
+
+static double scalar(const struct pw_call *call, int input)
+{
+    const struct pw_tensor *t = pw_call_input(call, input) ? call->in[input]->constant : NULL;
+
+    return t != NULL && t->count > 0 ? pw_tensor_get(t, 0) : 0;
+}
+
+static pw_status bind_nms(const struct pw_call *call, struct pw_bindings *b, struct pw_error *err)
+{
+    int64_t images = extent(call, 1, 0), classes = extent(call, 1, 1), boxes = extent(call, 1, 2), most = 0, units;
+    pw_status status;
+
+    for (int i = 2; i < 5; i++) {
+        if (pw_call_input(call, i) && call->in[i]->constant == NULL)
+            return pw_error_set(err, PW_ERR_UNSUPPORTED, "'%s' is known only when the graph runs",
+                                call->op->inputs[i].name);
+    }
+    if (images < 0 || classes < 0 || boxes < 0 || !most_of_class(call, &most) ||
+        __builtin_mul_overflow(images, classes, &units))
+        return pw_error_set(err, PW_ERR_UNSUPPORTED, "the shape of the scores is known only when the graph runs");
+    status = pw_bind_int(b, "units", units, err);
+    if (status == PW_OK)
+        status = pw_bind_int(b, "classes", classes > 0 ? classes : 1, err);
+    if (status == PW_OK)
+        status = pw_bind_int(b, "most", most < boxes ? most : boxes, err);
+    if (status == PW_OK)
+        status = pw_bind_int(b, "has_least", pw_call_input(call, 4), err);
+    if (status == PW_OK)
+        status = pw_bind_float(b, "least", scalar(call, 4), err);
+    if (status == PW_OK)
+        status = pw_bind_float(b, "threshold", scalar(call, 3), err);
+    return status;
+}
+
 static void accuracy_exact(const struct pw_call *call, struct pw_accuracy *a)
 {
     (void)call;
@@ -84,9 +151,8 @@ static const struct pw_formal image_out[] = {{"image", "T2", 0}, {0}};
 #define NMS(version)                                                                                                   \
     {                                                                                                                  \
         .domain = "", .name = "NonMaxSuppression", .since = version, .category = PW_CATEGORY_OTHER,                    \
-        .attrs = nms_attrs, .inputs = nms_in, .outputs = nms_out,                                                      \
-        .host_only = "the number of boxes that remain is data", .infer = infer_nms, .accuracy = accuracy_exact,        \
-        .golden = pw_nms_eval, .fill = fill_nms                                                                        \
+        .attrs = nms_attrs, .inputs = nms_in, .outputs = nms_out, .infer = infer_nms, .most = most_boxes,              \
+        .accuracy = accuracy_exact, .golden = pw_nms_eval, .fill = fill_nms, .bind = bind_nms                          \
     }
 
 const struct pw_op pw_vision_ops[] = {

@@ -163,7 +163,7 @@ static bool outputs_small(const struct pw_call *call)
             continue;
         if (info->kind != PW_VALUE_TENSOR || info->dtype == PW_DTYPE_STRING || info->dtype == PW_DTYPE_UNDEFINED)
             return false;
-        if (!small_count(info, &count) && call->op->host_only == NULL)
+        if (!small_count(info, &count) && call->op->host_only == NULL && call->op->most == NULL)
             return false;
         any = any || info->constant == NULL;
     }

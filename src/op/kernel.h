@@ -20,6 +20,8 @@
  *             prepack name, int array, integer expression (int; "expr:long" for long), bound float or float
  *             attribute ("name": float; "name:double"). An int that does not fit makes the kernel
  *             unsupported, with the reason.
+ *   found:    as an argument, for operators whose output sizes the data decides (op.h, `most`): `__global int *`, into
+ *             which a launch writes the dim that came out. Output sizes in expressions are the largest possible ones.
  *   prepack:  [{output: Bp, input: B, bytes: expr, launch: {entry, global, local, args}}]: run once
  *             per constant input; when the input is not constant it runs before each launch.
  *   global/local: 1 to 3 expressions. local omitted = chosen by the runtime; prefer stating it.
@@ -99,7 +101,8 @@ typedef enum {
     PW_BUFFER_OUTPUT,  /* index = output of the call */
     PW_BUFFER_SCRATCH, /* size_bytes, content undefined */
     PW_BUFFER_PACKED,  /* written by a pack launch, kept while input `index` is constant */
-    PW_BUFFER_INTS     /* index unused; `ints` are the content */
+    PW_BUFFER_INTS,    /* index unused; `ints` are the content */
+    PW_BUFFER_FOUND    /* an int that a launch writes: the dim that the data decided */
 } pw_buffer_kind;
 
 struct pw_plan_buffer {

@@ -280,7 +280,7 @@ static pw_status check_arg(const struct pw_kernel *kernel, struct reference_chec
     struct pw_formal_ref ref;
 
     if (!arg->name || !pw_bind_formal(op, arg->name, strlen(arg->name), &ref)) {
-        if (op->bind)
+        if (op->bind || (op->most && arg->name && strcmp(arg->name, PW_KERNEL_FOUND) == 0))
             return PW_OK; /* the room may bind it */
         if (arg->expr.expr)
             return check_expr(check, &arg->expr, err);
@@ -324,6 +324,17 @@ static pw_status check_launch(const struct pw_kernel *kernel, struct reference_c
     return status;
 }
 
+static bool takes_found(const struct pw_kernel *kernel)
+{
+    for (size_t l = 0; l < kernel->launch_count; l++) {
+        for (size_t a = 0; a < kernel->launches[l].arg_count; a++) {
+            if (kernel->launches[l].args[a].name && strcmp(kernel->launches[l].args[a].name, PW_KERNEL_FOUND) == 0)
+                return true;
+        }
+    }
+    return false;
+}
+
 static pw_status check_op(const struct pw_kernel *kernel, const struct own_names *own, const struct pw_op *op,
                           struct pw_error *err)
 {
@@ -331,6 +342,9 @@ static pw_status check_op(const struct pw_kernel *kernel, const struct own_names
     struct pw_formal_ref ref;
     pw_status status = PW_OK;
 
+    if (op->most && !takes_found(kernel))
+        return pw_yaml_error(kernel->at, err, "the data decides the size of %s-%d's outputs: a launch must take '%s'",
+                             op->name, op->since, PW_KERNEL_FOUND);
     for (size_t i = 0; status == PW_OK && i < kernel->launch_count; i++)
         status = check_launch(kernel, &check, &kernel->launches[i], err);
     for (size_t i = 0; status == PW_OK && i < kernel->prepack_count; i++) {

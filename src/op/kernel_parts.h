@@ -18,6 +18,8 @@ enum {
     PW_KERNEL_LIST_MAX = 64 /* constraints, launches, defines, scratch buffers, values of a parameter */
 };
 
+#define PW_KERNEL_FOUND "found" /* the argument of operators whose output sizes the data decides */
+
 struct pw_kernel_expr {
     const struct pw_yaml *at;
     struct pw_expr *expr; /* owned by the set */

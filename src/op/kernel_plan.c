@@ -160,6 +160,15 @@ static pw_status ints_buffer(struct builder *b, const struct pw_bound *bound, in
     return add_buffer(b, &buffer, bound->name, out);
 }
 
+static pw_status found_buffer(struct builder *b, int *out)
+{
+    const struct pw_plan_buffer buffer = {.kind = PW_BUFFER_FOUND, .size_bytes = sizeof(int32_t)};
+
+    if (find_named(b, PW_BUFFER_FOUND, PW_KERNEL_FOUND, out))
+        return PW_OK;
+    return add_buffer(b, &buffer, PW_KERNEL_FOUND, out);
+}
+
 /* ---- arguments ---- */
 
 static pw_status buffer_arg(pw_status status, int buffer, struct pw_plan_arg *out)
@@ -228,6 +237,10 @@ static pw_status named_arg(struct builder *b, const struct pw_kernel_arg *arg, s
     pw_status status;
 
     *done = true;
+    if (b->env.call->op->most && strcmp(arg->name, PW_KERNEL_FOUND) == 0) {
+        status = found_buffer(b, &buffer);
+        return buffer_arg(status, buffer, out);
+    }
     if (scratch) {
         status = sized_buffer(b, PW_BUFFER_SCRATCH, scratch->name, 0, &scratch->bytes, &buffer);
         return buffer_arg(status, buffer, out);

@@ -88,7 +88,8 @@ struct pw_info {
     const pw_dim *content;            /* integer/bool content, symbolic, row-major; NULL when unknown.
                                          Filled from `constant` by the driver for small integer tensors */
     size_t content_count;
-    bool fixed; /* made from initializers and Constant nodes alone, whatever its size: the same in
+    uint32_t open; /* bit d: dims[d] is only the most that it can be (pw_call_take_most) */
+    bool fixed;    /* made from initializers and Constant nodes alone, whatever its size: the same in
                    every run, so it can be packed once. Set by the driver */
 };
 #define PW_CONTENT_MAX 1024 /* elements of content that are tracked */
@@ -143,6 +144,13 @@ pw_status pw_call_error(const struct pw_call *call, struct pw_error *err, const 
 void pw_call_output(struct pw_call *call, int i, pw_dtype dtype, int rank, const pw_dim *dims);
 void pw_call_output_like(struct pw_call *call, int i, int input);         /* dtype and shape of an input */
 void pw_call_output_unknown(struct pw_call *call, int i, pw_dtype dtype); /* rank unknown */
+
+/* Brings a call whose output sizes the data decides to a target: unknown dims of wanted outputs become the most that
+ * they can be and are marked open. Nothing happens where the operator has no `most` or it is not known yet. */
+void pw_call_take_most(struct pw_call *call);
+/* After the run: `found` is what the kernel wrote. Open dims of the outputs become it. An error where it is more than
+ * there is room for: a target is not trusted. */
+pw_status pw_call_cut(const struct pw_call *call, int64_t found, struct pw_value *outputs, struct pw_error *err);
 
 /* Normalises an axis in [-rank, rank); an error names it. */
 pw_status pw_call_axis(const struct pw_call *call, int64_t axis, int rank, int *out, struct pw_error *err);
@@ -257,6 +265,9 @@ struct pw_op {
     void (*fill)(const struct pw_call *call, int input, struct pw_fill *fill); /* NULL: defaults */
     pw_status (*bind)(const struct pw_call *call, struct pw_bindings *b,
                       struct pw_error *err);   /* NULL: no more names */
+    /* Outputs with one dim, the same in all, that only the data decides: the most it can be (UNKNOWN: not known yet).
+     * Kernels lay the outputs out densely for what came out and write the dim into `found` (op/kernel.h). */
+    pw_dim (*most)(const struct pw_call *call);
     bool random;                               /* outputs are draws: judged by property */
     bool (*draws)(const struct pw_call *call); /* random: does this call draw (Dropout: in training)? NULL: always */
     /* Random: could the outputs be what the call draws from the inputs (carried or nominal)? The error names the

@@ -63,6 +63,50 @@ uint64_t pw_draw_seed(uint64_t run_seed, uint64_t n)
     return run_seed + n * 0x9E3779B97F4A7C15u;
 }
 
+/* ---- sizes that the data decides ---- */
+
+void pw_call_take_most(struct pw_call *call)
+{
+    pw_dim dim = call->op != NULL && call->op->most != NULL ? call->op->most(call) : PW_DIM_UNKNOWN;
+    int64_t most, value;
+
+    if (!pw_dims_value(call->dims, dim, &most))
+        return;
+    for (int i = 0; i < call->output_count; i++) {
+        struct pw_info *info = &call->out[i];
+
+        for (int d = 0; call->wanted[i] && info->kind == PW_VALUE_TENSOR && d < info->rank; d++) {
+            if (pw_dims_value(call->dims, info->dims[d], &value))
+                continue;
+            info->dims[d] = dim;
+            info->open |= 1u << d;
+        }
+    }
+}
+
+pw_status pw_call_cut(const struct pw_call *call, int64_t found, struct pw_value *outputs, struct pw_error *err)
+{
+    for (int i = 0; i < call->output_count; i++) {
+        struct pw_tensor *t = &outputs[i].tensor;
+        int64_t count = 1;
+
+        if (call->out[i].open == 0 || outputs[i].kind != PW_VALUE_TENSOR)
+            continue;
+        for (int d = 0; d < t->rank; d++) {
+            bool open = call->out[i].open >> d & 1;
+
+            if (open && (found < 0 || found > t->dims[d]))
+                return pw_error_set(err, PW_ERR_TARGET, "the kernel says that %" PRId64 " were found, of at most %" PRId64,
+                                    found, t->dims[d]);
+            if (open)
+                t->dims[d] = found;
+            count *= t->dims[d];
+        }
+        t->count = count;
+    }
+    return PW_OK;
+}
+
 bool pw_call_has(const struct pw_call *call, const char *name)
 {
     return pw_node_attr(call->node, name) != NULL;

@@ -180,7 +180,8 @@ static void put_places(struct pw_report_conformance *report, struct pw_buf *out)
         pw_buf_printf(out, ", %zu with nothing to run", report->empty);
     pw_buf_putc(out, '\n');
     if (report->steered > 0)
-        pw_buf_printf(out, "  in %zu of those wholly there the host decides what runs next (If, Loop, Scan)\n",
+        pw_buf_printf(out,
+                      "  in %zu of those wholly there the host decides what runs next (If, Loop, Scan, SequenceMap)\n",
                       report->steered);
     if (report->reason_count > 0)
         qsort(report->reasons, report->reason_count, sizeof *report->reasons, by_folders);

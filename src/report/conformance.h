@@ -32,7 +32,7 @@ struct pw_report_conformance {
     size_t sets_passed, sets_failed, sets_skipped;
     size_t folders_passed, folders_failed, by_property;
     /* With a target. A folder is wholly there when every node that computes ran there; `steered` are those of them
-     * in which the host decided what runs next (If, Loop, Scan). */
+     * in which the host decided what runs next (If, Loop, Scan, SequenceMap). */
     size_t wholly, wholly_passed, steered, partly, on_host, empty;
     struct pw_report_reason *reasons; /* owned */
     size_t reason_count, reason_cap;

@@ -104,6 +104,8 @@ static pw_status execute(struct pw_target_eval *run, const struct pw_kernel *ker
     if (status == PW_OK && (reply.overrun || reply.input_changed))
         status = pw_error_set(err, PW_ERR_TARGET, "kernel '%s' %s %s", pw_kernel_name(kernel),
                               reply.overrun ? "wrote outside the buffer of" : "changed the input", reply.where);
+    if (status == PW_OK)
+        status = pw_call_cut(call, reply.found, outputs, err);
     pw_exec_reply_clear(&reply);
     pw_plan_clear(&plan);
     return status;
@@ -119,7 +121,7 @@ static pw_status execute(struct pw_target_eval *run, const struct pw_kernel *ker
 static void add_reason(struct pw_target_eval *run, const struct pw_node *node, const char *why)
 {
     const char *name = node->op ? node->op->name : node->op_type;
-    bool steers = node->op && node->op->category == PW_CATEGORY_CONTROL && pw_node_has_subgraph(node);
+    bool steers = node->op && pw_node_has_subgraph(node);
     struct pw_host_reason *reason;
 
     run->host_nodes++;
@@ -321,6 +323,7 @@ static pw_status prepare(const struct pw_target_eval *run, const struct pw_node 
             status = PW_OK;
         }
     }
+    pw_call_take_most(&state->call);
     state->call.seed = state->graph_call.seed = seed;
     step->cast = any;
     step->dtype = floating_dtype(&state->call);

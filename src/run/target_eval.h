@@ -27,7 +27,7 @@ typedef const char *pw_target_host(void *user, const struct pw_node *node);
 struct pw_host_reason {
     char op[PW_TARGET_EVAL_OP]; /* the operator's name */
     const char *why;            /* static text: the same for all operators that stay for one reason */
-    bool steers;                /* control flow: the host decided what runs, the bodies' nodes are counted themselves */
+    bool steers;                /* runs a body (If, Loop, SequenceMap): the body's nodes are counted themselves */
     size_t nodes;
 };
 

@@ -63,7 +63,8 @@ struct pw_exec_request {
                                                 sees what the one before it saw; same types; per input NULL = as in
                                                 inputs. NULL: all runs take `inputs` */
     const bool *constant;     /* per input: packed buffers may be kept (keyed by content hash); may be NULL */
-    struct pw_value *outputs; /* preallocated tensors (nominal dtypes) that receive the result */
+    struct pw_value *outputs; /* preallocated tensors (nominal dtypes) that receive the result; open dims of the call
+                                 (pw_call_take_most) as large as they can be */
     int output_count;
     bool poison; /* fill outputs and scratch with a NaN-like pattern (varies by seed) first */
     uint64_t seed;
@@ -85,6 +86,7 @@ struct pw_exec_reply {
     bool input_changed;  /* an input differed afterwards in the memory of the device */
     bool overrun;        /* a canary before or after an output or scratch buffer was overwritten */
     char where[128];     /* which buffer, and how far from it */
+    int64_t found;       /* what a kernel found the data-dependent dim to be: for pw_call_cut, which checks it */
     struct pw_buf log;   /* build log when anything was built, and what the worker wrote to stderr, also when it died;
                             owned: pw_exec_reply_clear */
 };

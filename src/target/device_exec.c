@@ -99,7 +99,8 @@ static pw_status describe_buffer(struct exec *x, size_t i, struct pw_error *err)
                                         [PW_BUFFER_OUTPUT] = PW_REGION_OUT,
                                         [PW_BUFFER_SCRATCH] = PW_REGION_OUT,
                                         [PW_BUFFER_PACKED] = PW_REGION_PACKED,
-                                        [PW_BUFFER_INTS] = PW_REGION_IN};
+                                        [PW_BUFFER_INTS] = PW_REGION_IN,
+                                        [PW_BUFFER_FOUND] = PW_REGION_OUT};
     const struct pw_plan_buffer *from = &x->request->plan->buffers[i];
     struct pw_work_buffer *b = &x->work.buffers[i];
     pw_status status = PW_OK;
@@ -323,6 +324,11 @@ static void copy_outputs(struct exec *x, const struct pw_link *link)
         const struct pw_work_buffer *b = &x->work.buffers[i];
         if (b->kind == PW_BUFFER_OUTPUT && b->size > 0)
             memcpy(x->tensors[i]->data, link->out.data + b->slot.offset + b->slot.front, b->size);
+        if (b->kind == PW_BUFFER_FOUND) {
+            int32_t found;
+            memcpy(&found, link->out.data + b->slot.offset + b->slot.front, sizeof found);
+            x->reply->found = found;
+        }
     }
 }
 

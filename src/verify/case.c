@@ -184,6 +184,8 @@ static pw_status run_target(struct pw_case_run *run, const struct pw_case_inputs
         snprintf(reason, sizeof reason, "%s %s", reply.overrun ? "wrote outside the buffer of" : "changed the input",
                  reply.where);
         settle(run, PW_VERDICT_FAIL, reason);
+    } else if (pw_call_cut(&inputs->call, reply.found, outputs, &failure) != PW_OK) {
+        settle(run, PW_VERDICT_FAIL, failure.message);
     } else {
         *ran = true;
         if (!run->result.time_ns)
@@ -213,12 +215,39 @@ static pw_status golden_of(const struct pw_case_inputs *inputs, struct pw_value 
     return status;
 }
 
+static bool same_shape(const struct pw_tensor *a, const struct pw_tensor *b)
+{
+    return a->rank == b->rank && !memcmp(a->dims, b->dims, (size_t)a->rank * sizeof *a->dims);
+}
+
+/* A size that the data decides came out otherwise than in golden. */
+static bool wrong_shape(struct pw_case_run *run, const struct pw_value *got, const struct pw_value *golden, int output)
+{
+    struct pw_buf text = {0};
+
+    if (same_shape(&got->tensor, &golden->tensor))
+        return false;
+    pw_buf_printf(&text, "output %d is ", output);
+    pw_tensor_describe(&got->tensor, &text);
+    pw_buf_puts(&text, ", golden ");
+    pw_tensor_describe(&golden->tensor, &text);
+    settle(run, PW_VERDICT_FAIL, pw_buf_text(&text));
+    pw_buf_clear(&text);
+    return true;
+}
+
 static void note_spread(struct pw_case_run *run, const struct pw_value *first, const struct pw_value *second, int count)
 {
     for (int i = 0; i < count; i++) {
         struct pw_comparison comparison;
 
-        if (first[i].kind != PW_VALUE_TENSOR || !first[i].tensor.count ||
+        bool sized = first[i].kind == PW_VALUE_TENSOR && same_shape(&first[i].tensor, &second[i].tensor);
+
+        if (first[i].kind == PW_VALUE_TENSOR && !sized) {
+            run->result.nondeterministic = true;
+            run->result.spread = INFINITY;
+        }
+        if (!sized || !first[i].tensor.count ||
             !memcmp(first[i].tensor.data, second[i].tensor.data, pw_tensor_bytes(&first[i].tensor)))
             continue;
         run->result.nondeterministic = true;
@@ -252,6 +281,8 @@ static pw_status run_and_judge(struct pw_case_run *run, struct pw_case_inputs *i
     for (int i = 0; i < count && status == PW_OK; i++) {
         if (first[i].kind != PW_VALUE_TENSOR || golden[i].kind != PW_VALUE_TENSOR)
             continue;
+        if (wrong_shape(run, &first[i], &golden[i], i) || wrong_shape(run, &second[i], &golden[i], i))
+            goto done;
         status = judge_output(run, &first[i], &golden[i], i, err);
         if (status == PW_OK && run->result.nondeterministic)
             status = judge_output(run, &second[i], &golden[i], i, err);

@@ -236,6 +236,7 @@ pw_status pw_case_draw(const struct pw_signature *signature, pw_dist dist, uint6
     status = pw_call_from_values(call->node, out->in, out->count, out->dims, &out->arena, &out->call, err);
     if (status != PW_OK)
         return status;
+    pw_call_take_most(&out->call);
     out->call.seed = seed; /* as the golden reference gets it */
     for (int i = 0; i < out->call.output_count; i++) {
         const struct pw_info *info = &out->call.out[i];

@@ -144,10 +144,26 @@ static const char *coverage_reason(const struct pw_call *call, const struct pw_i
     return out->coverage == PW_COVERAGE_MISSING ? "no definition and no kernel" : "";
 }
 
+/* The call with room for outputs whose sizes the data decides; infos of its own, as calls are shared. */
+static pw_status take_most(const struct pw_call *call, struct pw_arena *arena, struct pw_call *out,
+                           struct pw_error *err)
+{
+    *out = *call;
+    if (!call->op->most)
+        return PW_OK;
+    out->out = pw_arena_alloc(arena, (size_t)call->output_count + 1, sizeof *out->out);
+    if (!out->out)
+        return pw_error_memory(err, (size_t)call->output_count * sizeof *out->out);
+    memcpy(out->out, call->out, (size_t)call->output_count * sizeof *out->out);
+    pw_call_take_most(out);
+    return PW_OK;
+}
+
 pw_status pw_impl_find(const struct pw_call *call, const struct pw_kernels *kernels, struct pw_device *device,
                        struct pw_arena *arena, struct pw_impl_list *out, struct pw_error *err)
 {
     bool reference = device && pw_device_is_reference(device);
+    struct pw_call most;
     pw_status status;
 
     memset(out, 0, sizeof *out);
@@ -160,7 +176,9 @@ pw_status pw_impl_find(const struct pw_call *call, const struct pw_kernels *kern
     if (!out->items)
         return pw_error_memory(err, (MAX_CANDIDATES + 2) * sizeof *out->items);
     if (device && !reference && !call->op->host_only) {
-        status = add_kernels(call, kernels, device, arena, out, err);
+        status = take_most(call, arena, &most, err);
+        if (status == PW_OK)
+            status = add_kernels(&most, kernels, device, arena, out, err);
         if (status == PW_OK)
             status = add_library(call, device, arena, out, err);
         if (status != PW_OK)

@@ -19,7 +19,7 @@ cd "$scratch" || exit 1
 code=$?
 figure "conformance, opencl: $(grep '^folders:' all); $(grep '^on the target:' all); $(grep '^wall time' all)"
 sed -n 's/^FAILED *\([^ ]*\).*/\1/p' all | sort >failed
-grep -v -e "/test_adam_multiple/" -e '/test_det_' -e '/test_gradient_of_' failed >unexpected
+grep -v -e "/test_adam_multiple/" -e '/test_gradient_of_' failed >unexpected
 if [ $code -le 1 ] && [ ! -s err ] && [ ! -s unexpected ]; then
     ok "every backend test holds on OpenCL"
 else
@@ -27,10 +27,10 @@ else
 fi
 # "on the target: 1020 of 1072 folders wholly (95.1 %), 1019 of them held; …"
 set -- $(sed -n 's/^on the target: [0-9]* of \([0-9]*\) folders wholly ([0-9.]* %), \([0-9]*\) of them held.*/\1 \2/p' all)
-if [ "${1:-0}" -gt 0 ] && [ $(($2 * 100)) -ge $(($1 * 92)) ]; then
-    ok "92 % of them run wholly on the device and hold"
+if [ "${1:-0}" -gt 0 ] && [ $(($2 * 100)) -ge $(($1 * 95)) ]; then
+    ok "95 % of them run wholly on the device and hold"
 else
-    not_ok "92 % of them run wholly on the device and hold" all
+    not_ok "95 % of them run wholly on the device and hold" all
 fi
 # What stays says why: the reasons are the rooms' own, none is for want of a kernel.
 if grep -q '^ *[0-9]*  no kernel serves the call' all; then not_ok "none stays on the host for want of a kernel" all; else

@@ -150,6 +150,8 @@ static void execute(struct run *r, bool constant)
         char text[256];
         snprintf(text, sizeof text, "wrote over %s", reply.where);
         say(r, FAILED, text);
+    } else if (pw_call_cut(&r->call, reply.found, r->outputs, &r->err) != PW_OK) {
+        say(r, FAILED, r->err.message);
     } else {
         say(r, HELD, "");
         for (size_t i = 0; i < r->data.output_count && r->job->outcome == HELD; i++)
@@ -182,6 +184,8 @@ static void run_job(struct job *job)
         r.in[i] = r.data.inputs[i].kind == PW_VALUE_NONE ? NULL : &r.data.inputs[i];
     if (status == PW_OK)
         status = pw_call_from_values(r.data.node, r.in, (int)r.data.input_count, r.dims, &r.arena, &r.call, &r.err);
+    if (status == PW_OK)
+        pw_call_take_most(&r.call);
     if (status == PW_OK && !job->kernel)
         status = pw_device_library_supports(device, &r.call, &supported, &r.why, &r.err);
     else if (status == PW_OK)

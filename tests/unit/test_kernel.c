@@ -40,6 +40,14 @@ static const struct pw_formal join_in[] = {{"inputs", "T", PW_FORMAL_VARIADIC}, 
 static const struct pw_formal join_out[] = {{"result", "T", 0}, {0}};
 static const struct pw_formal equal_in[] = {{"A", "T", 0}, {"B", "T", 0}, {0}};
 static const struct pw_formal equal_out[] = {{"C", "T1", 0}, {0}};
+static const struct pw_formal keep_in[] = {{"X", "T", 0}, {0}};
+static const struct pw_formal keep_out[] = {{"Y", "T", 0}, {0}};
+
+static pw_dim most_kept(const struct pw_call *call)
+{
+    return call->in[0]->dims[0];
+}
+
 static const struct pw_op ops[] = {
     {.domain = "",
      .name = "Scale",
@@ -57,6 +65,7 @@ static const struct pw_op ops[] = {
      .bind = bind_rows},
     {.domain = "", .name = "Join", .since = 4, .inputs = join_in, .outputs = join_out},
     {.domain = "com.test", .name = "Equal", .since = 1, .inputs = equal_in, .outputs = equal_out},
+    {.domain = "", .name = "Keep", .since = 9, .inputs = keep_in, .outputs = keep_out, .most = most_kept},
     {0}};
 static const struct pw_room rooms[] = {{"tiny", ops, NULL}, {0}};
 
@@ -356,6 +365,60 @@ static void test_support(void **state)
     pw_kernels_destroy(kernels);
 }
 
+/* An output whose rows the data decides: room for all of them, and an int for how many there were. */
+static void test_found(void **state)
+{
+    static const char good[] = "format: 1\n"
+                               "kernel: keep\n"
+                               "implements: [Keep]\n"
+                               "dtypes: [float32]\n"
+                               "sources: {opencl: tiny.cl}\n"
+                               "launches: [{entry: keep, global: Y_size, args: [X, Y, found]}]\n"
+                               "provenance: {author: hand, algorithm: a, tiling: t}\n";
+    static const char deaf[] = "format: 1\n"
+                               "kernel: keep\n"
+                               "implements: [Keep]\n"
+                               "dtypes: [float32]\n"
+                               "sources: {opencl: tiny.cl}\n"
+                               "launches: [{entry: keep, global: X_size, args: [X, Y]}]\n"
+                               "provenance: {author: hand, algorithm: a, tiling: t}\n";
+    struct pw_kernels *kernels = NULL;
+    struct pw_value output = {.kind = PW_VALUE_TENSOR};
+    struct pw_plan plan = {0};
+    struct pw_error err = {0};
+    struct fixture f;
+    const int64_t dims[2] = {5, 3};
+
+    (void)state;
+    assert_int_equal(load(deaf, &kernels, &err), PW_ERR_FORMAT);
+    assert_non_null(strstr(err.message, "the data decides the size of Keep-9's outputs: a launch must take 'found'"));
+    pw_error_clear(&err);
+    if (load(good, &kernels, &err) != PW_OK)
+        fail_msg("%s", err.message);
+    make_call(&f, &ops[4], 1);
+    f.infos[0] = info(PW_DTYPE_FLOAT32, 2, 5, 3);
+    f.out[0] = info(PW_DTYPE_FLOAT32, 2, PW_DIM_UNKNOWN, 3);
+    pw_call_take_most(&f.call);
+    assert_int_equal(f.out[0].dims[0], 5);
+    assert_int_equal(f.out[0].open, 1);
+    if (pw_kernel_plan(pw_kernels_at(kernels, 0), &f.call, &facts, NULL, 0, &plan, &err) != PW_OK)
+        fail_msg("%s", err.message);
+    assert_int_equal(plan.launches[0].global[0], 15);
+    assert_int_equal(plan.buffers[plan.launches[0].args[2].buffer].kind, PW_BUFFER_FOUND);
+    assert_int_equal(plan.buffers[plan.launches[0].args[2].buffer].size_bytes, 4);
+
+    assert_int_equal(pw_tensor_init(&output.tensor, PW_DTYPE_FLOAT32, 2, dims, &err), PW_OK);
+    assert_int_equal(pw_call_cut(&f.call, 6, &output, &err), PW_ERR_TARGET); /* more than there is room for */
+    assert_int_equal(pw_call_cut(&f.call, -1, &output, NULL), PW_ERR_TARGET);
+    assert_int_equal(output.tensor.dims[0], 5);
+    assert_int_equal(pw_call_cut(&f.call, 2, &output, &err), PW_OK);
+    assert_int_equal(output.tensor.dims[0], 2);
+    assert_int_equal(output.tensor.count, 6);
+    pw_value_clear(&output);
+    pw_plan_clear(&plan);
+    pw_kernels_destroy(kernels);
+}
+
 static void test_each(void **state)
 {
     static const char yaml[] =
@@ -644,6 +707,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_plan, make_root, remove_root),
         cmocka_unit_test_setup_teardown(test_support, make_root, remove_root),
+        cmocka_unit_test_setup_teardown(test_found, make_root, remove_root),
         cmocka_unit_test_setup_teardown(test_each, make_root, remove_root),
         cmocka_unit_test_setup_teardown(test_errors, make_root, remove_root),
         cmocka_unit_test_setup_teardown(test_unbound_names, make_root, remove_root),
