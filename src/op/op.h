@@ -264,7 +264,7 @@ struct pw_op {
     bool (*fast_uses_blas)(const struct pw_call *call); /* where it depends on the call; NULL: fast_is_blas says */
     void (*fill)(const struct pw_call *call, int input, struct pw_fill *fill); /* NULL: defaults */
     pw_status (*bind)(const struct pw_call *call, struct pw_bindings *b,
-                      struct pw_error *err);   /* NULL: no more names */
+                      struct pw_error *err); /* NULL: no more names */
     /* Outputs with one dim, the same in all, that only the data decides: the most it can be (UNKNOWN: not known yet).
      * Kernels lay the outputs out densely for what came out and write the dim into `found` (op/kernel.h). */
     pw_dim (*most)(const struct pw_call *call);

@@ -96,8 +96,9 @@ pw_status pw_call_cut(const struct pw_call *call, int64_t found, struct pw_value
             bool open = call->out[i].open >> d & 1;
 
             if (open && (found < 0 || found > t->dims[d]))
-                return pw_error_set(err, PW_ERR_TARGET, "the kernel says that %" PRId64 " were found, of at most %" PRId64,
-                                    found, t->dims[d]);
+                return pw_error_set(err, PW_ERR_TARGET,
+                                    "the kernel says that %" PRId64 " were found, of at most %" PRId64, found,
+                                    t->dims[d]);
             if (open)
                 t->dims[d] = found;
             count *= t->dims[d];

@@ -95,12 +95,9 @@ static pw_status describe_packed(struct exec *x, const struct pw_plan_buffer *fr
 
 static pw_status describe_buffer(struct exec *x, size_t i, struct pw_error *err)
 {
-    static const pw_region regions[] = {[PW_BUFFER_INPUT] = PW_REGION_IN,
-                                        [PW_BUFFER_OUTPUT] = PW_REGION_OUT,
-                                        [PW_BUFFER_SCRATCH] = PW_REGION_OUT,
-                                        [PW_BUFFER_PACKED] = PW_REGION_PACKED,
-                                        [PW_BUFFER_INTS] = PW_REGION_IN,
-                                        [PW_BUFFER_FOUND] = PW_REGION_OUT};
+    static const pw_region regions[] = {
+        [PW_BUFFER_INPUT] = PW_REGION_IN,      [PW_BUFFER_OUTPUT] = PW_REGION_OUT, [PW_BUFFER_SCRATCH] = PW_REGION_OUT,
+        [PW_BUFFER_PACKED] = PW_REGION_PACKED, [PW_BUFFER_INTS] = PW_REGION_IN,    [PW_BUFFER_FOUND] = PW_REGION_OUT};
     const struct pw_plan_buffer *from = &x->request->plan->buffers[i];
     struct pw_work_buffer *b = &x->work.buffers[i];
     pw_status status = PW_OK;

@@ -36,8 +36,7 @@ const char *pw_work_buffer_name(const struct pw_work_buffer *buffer, char *dst, 
 {
     static const char *const names[] = {
         [PW_BUFFER_INPUT] = "input",         [PW_BUFFER_OUTPUT] = "output",  [PW_BUFFER_SCRATCH] = "scratch",
-        [PW_BUFFER_PACKED] = "packed input", [PW_BUFFER_INTS] = "int array",
-        [PW_BUFFER_FOUND] = "found size",
+        [PW_BUFFER_PACKED] = "packed input", [PW_BUFFER_INTS] = "int array", [PW_BUFFER_FOUND] = "found size",
     };
     const char *name = (size_t)buffer->kind < sizeof names / sizeof *names ? names[buffer->kind] : "buffer";
     snprintf(dst, dst_size, "%s %d", name, buffer->index);
