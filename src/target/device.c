@@ -224,7 +224,7 @@ pw_status pw_pool_acquire(struct pw_device *device, const struct pw_pool_want *w
         pthread_cond_wait(&device->idle, &device->mutex);
     slot->busy = true;
     pthread_mutex_unlock(&device->mutex);
-    if (!fits(slot, want)) {
+    if (!fits(slot, want) || !pw_link_quiet(&slot->link)) {
         slot->foreign = want->foreign;
         slot->kernel = want->kernel;
         memset(slot->programs, 0, sizeof slot->programs);

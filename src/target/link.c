@@ -196,6 +196,12 @@ bool pw_link_running(const struct pw_link *link)
     return link->process.pid > 0;
 }
 
+bool pw_link_quiet(const struct pw_link *link)
+{
+    struct pollfd fd = {.fd = link->process.socket, .events = POLLIN};
+    return poll(&fd, 1, 0) == 0;
+}
+
 void pw_link_end(struct pw_link *link)
 {
     pw_spawn_kill(&link->process, NULL, 0);

@@ -46,6 +46,9 @@ pw_status pw_link_start(struct pw_link *link, const struct pw_link_options *opti
 void pw_link_sweep(const char *cache_dir);
 void pw_link_end(struct pw_link *link); /* at once; a zeroed or ended link is fine */
 bool pw_link_running(const struct pw_link *link);
+/* False when the worker has said something that nobody asked for: an answer too many is no answer to the next request.
+ */
+bool pw_link_quiet(const struct pw_link *link);
 
 /* Sends a request, with the regions that the worker does not have yet. */
 pw_status pw_link_send(struct pw_link *link, pw_message_type type, const void *payload, size_t size,

@@ -173,9 +173,14 @@ static void on_fault(int number, siginfo_t *info, void *context)
 {
     struct line line = {.size = 0};
     line_puts(&line, "fault: ");
-    line_puts(&line, access_kind(context));
-    line_puts(&line, " at ");
-    explain_place(&line, (uintptr_t)info->si_addr);
+    if (info->si_code == SI_KERNEL) {
+        /* The processor does not say which. */
+        line_puts(&line, "access at an address that no process has, in no buffer");
+    } else {
+        line_puts(&line, access_kind(context));
+        line_puts(&line, " at ");
+        explain_place(&line, (uintptr_t)info->si_addr);
+    }
     line_puts(&line, "\n");
     ssize_t unused = write(STDERR_FILENO, line.text, line.size);
     (void)unused;

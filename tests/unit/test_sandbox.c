@@ -334,8 +334,9 @@ static int without_landlock(void)
 }
 
 /* In a child, since a filter lasts: 0 when foreign kernels are refused, others run, and a permit changes that. */
-static int try_unconfined(void)
+static int try_unconfined(const char *unused)
 {
+    (void)unused;
     struct small_exec x;
     char why[160], spec[600], cache[64];
     float in[FLOATS] = {1.0f}, out[FLOATS];
@@ -365,19 +366,42 @@ static int try_unconfined(void)
     return 0;
 }
 
-static void test_without_landlock(void **state)
+/* Exit code of the program given a folder of kernels, without landlock. */
+static int try_program(const char *permit)
+{
+    const char *program = getenv("PORTWRIGHT");
+    int null = open("/dev/null", O_WRONLY);
+    if (!program || without_landlock() != 0 || null < 0)
+        return 77;
+    dup2(null, STDERR_FILENO);
+    execl(program, program, "check", "/nonexistent/model.onnx", "--ops-dir", scratch, permit, (char *)NULL);
+    return 77;
+}
+
+static int in_child(int (*run_it)(const char *), const char *argument)
 {
     int status = 0;
-    (void)state;
     pid_t pid = fork();
     assert_true(pid >= 0);
     if (pid == 0)
-        _exit(try_unconfined());
+        _exit(run_it(argument));
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_true(WIFEXITED(status));
-    if (WEXITSTATUS(status) == 77)
+    return WEXITSTATUS(status);
+}
+
+static void test_without_landlock(void **state)
+{
+    (void)state;
+    int code = in_child(try_unconfined, NULL);
+    if (code == 77)
         skip();
-    assert_int_equal(WEXITSTATUS(status), 0);
+    assert_int_equal(code, 0);
+    code = in_child(try_program, NULL);
+    if (code == 77)
+        skip();
+    assert_int_equal(code, 3);
+    assert_int_equal(in_child(try_program, "--unsafe-kernels"), 2); /* there is no such model */
 }
 
 /* ---- as whom ---- */
