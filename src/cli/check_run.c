@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/hash.h"
 
 #define MAX_FAILURES 200 /* listed one by one; more are counted */
@@ -235,6 +236,7 @@ pw_status pw_check_run(struct pw_check_run *run, const struct pw_options *option
 
     *run = (struct pw_check_run){
         .options = options, .target = request->target, .progress = !options->quiet && isatty(STDERR_FILENO)};
+    pw_clock_iso(pw_clock_wall_ms(), run->recorded, sizeof run->recorded);
     status = open_session(run, request, err);
     if (status == PW_OK && request->op)
         status = select_op(run, request->op, &selection, &count, err);

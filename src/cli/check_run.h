@@ -32,6 +32,7 @@ struct pw_check_run {
     struct pw_verify_totals totals;
     struct pw_error error; /* of the device or the job */
     bool finished, progress;
+    char recorded[32]; /* ISO time of the begin */
 };
 
 /* Ctrl-C cancels what runs; call once at a command's start. */

@@ -22,6 +22,8 @@ static const struct command {
     const char *summary;
 } commands[] = {
     {"check", pw_cmd_check, "MODEL", "verify every signature on the target; the CI gate (also --check)"},
+    {"baseline", pw_cmd_baseline, "VERB",
+     "record, list, diff, approve: what a graph was on a target, as reviewed text"},
     {"inventory", pw_cmd_inventory, "MODEL", "operators and signatures with all their flags"},
     {"conformance", pw_cmd_conformance, "DIR...", "run ONNX backend-test folders on a target"},
     {"env", pw_cmd_env, "", "platforms, devices, versions, measured peaks"},

@@ -11,6 +11,7 @@
 #ifndef PW_JOB_SESSION_H
 #define PW_JOB_SESSION_H
 
+#include "bench/environment.h"
 #include "graph/inventory.h"
 #include "op/impl.h"
 #include "target/device.h"
@@ -70,6 +71,10 @@ const char *pw_session_bindings(const struct pw_session *session); /* "batch=1,s
 /* Valid after PW_EVENT_DEVICE / PW_EVENT_COVERAGE; NULL before. */
 const struct pw_device *pw_session_device(const struct pw_session *session);
 const struct pw_impl_list *pw_session_implementations(const struct pw_session *session, size_t signature);
+
+/* The environment as it is now, with the hashes of the selected kernels; from the session's threads, or from the
+ * client while no job runs. */
+pw_status pw_session_environment(const struct pw_session *session, struct pw_environment *out, struct pw_error *err);
 
 int pw_session_fd(const struct pw_session *session);
 struct pw_event *pw_session_next(struct pw_session *session); /* NULL: none waiting; never blocks */

@@ -4,7 +4,6 @@
 
 #include <pthread.h>
 
-#include "bench/environment.h"
 #include "job/queue.h"
 #include "job/session.h"
 #include "store/store.h"
@@ -61,7 +60,5 @@ void *pw_session_worker(void *user); /* thread mains */
 void *pw_session_writer(void *user);
 /* A message for the person, from any thread. */
 void pw_session_say(struct pw_session *session, pw_status status, const char *format, ...) PW_PRINTF(3, 4);
-/* The environment as it is now, with the hashes of the selected kernels; from the worker or the writer. */
-pw_status pw_session_environment(const struct pw_session *session, struct pw_environment *out, struct pw_error *err);
 
 #endif

@@ -46,6 +46,7 @@ static pw_status begin_run(const struct pw_session *session, struct pw_store *st
         status = pw_environment_json(&environment, &json, err);
     if (status == PW_OK) {
         row.environment = pw_buf_text(&json);
+        row.environment_id = pw_environment_id(&environment);
         status = pw_store_run_begin(store, &row, run, err);
     }
     pw_buf_clear(&json);

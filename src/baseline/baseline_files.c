@@ -1,0 +1,324 @@
+/* Where baselines lie, which one is meant, and how a pending one gets its number. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/hash.h"
+#include "baseline/baseline.h"
+#include "baseline/folder.h"
+
+#define FILE_MAX_BYTES ((size_t)1 << 20)
+#define NUMBER_MAX 1000000
+
+pw_status pw_baseline_folder(const char *root, const char *graph_id, const char *model_path, const char *target_kind,
+                             struct pw_buf *out, struct pw_error *err)
+{
+    pw_status status = pw_folder_graph(root, graph_id, model_path, out, err);
+
+    if (status != PW_OK)
+        return status;
+    pw_buf_putc(out, '/');
+    pw_folder_safe_name(out, target_kind);
+    return out->failed ? pw_error_memory(err, out->size) : PW_OK;
+}
+
+/* ---- names ---- */
+
+/* "precision-3.yaml", "throughput-<environment>-pending.yaml"; false: no baseline's name. */
+static bool parse_name(const char *name, struct pw_baseline_file *file, char environment[32])
+{
+    const char *rest = name, *dash;
+    int64_t number;
+    size_t length;
+    char digits[16];
+
+    environment[0] = '\0';
+    if (pw_text_starts(name, "precision-")) {
+        file->kind = PW_BASELINE_PRECISION;
+        rest += strlen("precision-");
+    } else if (pw_text_starts(name, "throughput-")) {
+        file->kind = PW_BASELINE_THROUGHPUT;
+        rest += strlen("throughput-");
+        dash = strchr(rest, '-');
+        if (!dash || dash == rest || dash - rest > 31)
+            return false;
+        snprintf(environment, 32, "%.*s", (int)(dash - rest), rest);
+        rest = dash + 1;
+    } else {
+        return false;
+    }
+    if (!pw_text_ends(rest, ".yaml"))
+        return false;
+    length = strlen(rest) - strlen(".yaml");
+    if (length == 0 || length >= sizeof digits)
+        return false;
+    snprintf(digits, sizeof digits, "%.*s", (int)length, rest);
+    file->number = 0;
+    if (!strcmp(digits, "pending"))
+        return true;
+    if (digits[0] < '1' || digits[0] > '9' || !pw_text_int64(digits, &number) || number > NUMBER_MAX)
+        return false;
+    file->number = (int)number;
+    return true;
+}
+
+static void put_name(struct pw_buf *out, const char *folder, pw_baseline_kind kind, const char *environment_id,
+                     int number)
+{
+    pw_buf_printf(out, "%s/%s-", folder, pw_baseline_kind_name(kind));
+    if (kind == PW_BASELINE_THROUGHPUT)
+        pw_buf_printf(out, "%s-", environment_id);
+    if (number)
+        pw_buf_printf(out, "%d.yaml", number);
+    else
+        pw_buf_puts(out, "pending.yaml");
+}
+
+static int by_kind_and_number(const void *a, const void *b)
+{
+    const struct pw_baseline_file *x = a, *y = b;
+    int order;
+
+    if (x->kind != y->kind)
+        return x->kind < y->kind ? -1 : 1;
+    order = strcmp(x->environment_id, y->environment_id);
+    if (order)
+        return order;
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+pw_status pw_baseline_list(const char *folder, struct pw_arena *arena, struct pw_baseline_file **files, size_t *count,
+                           struct pw_error *err)
+{
+    char **names = NULL;
+    size_t name_count = 0, n = 0;
+    struct pw_baseline_file *list = NULL;
+    pw_status status = PW_OK;
+
+    *files = NULL;
+    *count = 0;
+    if (!pw_file_is_dir(folder))
+        return PW_OK;
+    status = pw_file_list(folder, &names, &name_count, err);
+    if (status == PW_OK && !(list = pw_arena_alloc(arena, name_count + 1, sizeof *list)))
+        status = pw_error_memory(err, name_count * sizeof *list);
+    for (size_t i = 0; i < name_count && status == PW_OK; i++) {
+        struct pw_baseline_file file = {0};
+        char environment[32];
+
+        if (!parse_name(names[i], &file, environment))
+            continue;
+        file.name = pw_arena_strndup(arena, names[i], strlen(names[i]));
+        file.path = pw_arena_printf(arena, "%s/%s", folder, names[i]);
+        file.environment_id = pw_arena_strndup(arena, environment, strlen(environment));
+        if (!file.name || !file.path || !file.environment_id)
+            status = pw_error_memory(err, strlen(names[i]));
+        list[n++] = file;
+    }
+    if (status == PW_OK) {
+        if (n)
+            qsort(list, n, sizeof *list, by_kind_and_number);
+        *files = list;
+        *count = n;
+    }
+    pw_free(names);
+    return status;
+}
+
+pw_status pw_baseline_find(const char *folder, const char *which, pw_baseline_kind kind, const char *environment_id,
+                           struct pw_arena *arena, const char **path, struct pw_error *err)
+{
+    bool pending = !strcmp(which, "pending"), latest = !strcmp(which, "latest");
+    struct pw_baseline_file *files;
+    size_t count;
+    int64_t limit = NUMBER_MAX;
+    int best = -1;
+    pw_status status = pw_baseline_list(folder, arena, &files, &count, err);
+
+    *path = NULL;
+    if (status != PW_OK)
+        return status;
+    if (!pending && !latest && (!pw_text_int64(which, &limit) || limit < 1 || limit > NUMBER_MAX))
+        return pw_error_set(err, PW_ERR_USAGE, "baseline '%s': expected latest, pending, a number or a file", which);
+    for (size_t i = 0; i < count; i++) {
+        if (files[i].kind != kind ||
+            (kind == PW_BASELINE_THROUGHPUT && strcmp(files[i].environment_id, environment_id)))
+            continue;
+        if (pending ? files[i].number == 0 : files[i].number > 0 && files[i].number <= limit)
+            best = (int)i;
+    }
+    if (best >= 0 && !pending && !latest && kind == PW_BASELINE_PRECISION && files[best].number != limit)
+        best = -1;
+    if (best >= 0)
+        *path = files[best].path;
+    else if (!pending && !latest && kind == PW_BASELINE_PRECISION)
+        return pw_error_set(err, PW_ERR_USAGE, "baseline %s: there is no precision-%s.yaml in %s", which, which,
+                            folder);
+    return PW_OK;
+}
+
+/* ---- pending ---- */
+
+pw_status pw_baseline_save_pending(const char *folder, const struct pw_baseline *baseline, struct pw_buf *path,
+                                   struct pw_error *err)
+{
+    struct pw_buf text = {0};
+    int lock = -1;
+    pw_status status = pw_baseline_print(baseline, &text, err);
+
+    if (status == PW_OK && text.size > FILE_MAX_BYTES)
+        status = pw_error_set(err, PW_ERR_UNSUPPORTED, "the baseline would be %zu bytes, at most %zu can be read back",
+                              text.size, FILE_MAX_BYTES);
+    if (status == PW_OK)
+        status = pw_folder_lock(folder, &lock, err);
+    if (status == PW_OK) {
+        put_name(path, folder, baseline->kind, baseline->environment_id, 0);
+        status = path->failed ? pw_error_memory(err, path->size)
+                              : pw_file_write(pw_buf_text(path), pw_buf_text(&text), text.size, err);
+    }
+    pw_folder_unlock(lock);
+    pw_buf_clear(&text);
+    return status;
+}
+
+/* ---- approval ---- */
+
+/* Writes beside the final name and links it there: link refuses a name that exists, so no number is given twice even
+ * where locks do not work. *taken: the name exists. */
+static pw_status publish(const char *path, const char *text, size_t size, bool *taken, struct pw_error *err)
+{
+    struct pw_buf draft = {0};
+    pw_status status;
+
+    *taken = false;
+    pw_buf_printf(&draft, "%s.%ld.draft", path, (long)getpid());
+    status = draft.failed ? pw_error_memory(err, strlen(path)) : pw_file_write(pw_buf_text(&draft), text, size, err);
+    if (status == PW_OK) {
+        if (link(pw_buf_text(&draft), path) != 0) {
+            if (errno == EEXIST)
+                *taken = true;
+            else
+                status = pw_error_set(err, PW_ERR_IO, "cannot create '%s': %s", path, strerror(errno));
+        }
+        unlink(pw_buf_text(&draft));
+    }
+    pw_buf_clear(&draft);
+    return status;
+}
+
+struct pending {
+    const char *path;
+    struct pw_baseline baseline;
+    struct pw_hash128 hash; /* of the file as it was read */
+};
+
+static pw_status hash_file(const char *path, struct pw_hash128 *out, struct pw_error *err)
+{
+    struct pw_buf text = {0};
+    pw_status status = pw_file_read(path, FILE_MAX_BYTES, &text, err);
+
+    if (status == PW_OK)
+        *out = pw_hash128(pw_buf_text(&text), text.size);
+    pw_buf_clear(&text);
+    return status;
+}
+
+/* The pending file goes, unless somebody recorded a new one since. */
+static void remove_pending(const struct pending *pending)
+{
+    struct pw_hash128 now;
+
+    if (hash_file(pending->path, &now, NULL) == PW_OK && now.high == pending->hash.high && now.low == pending->hash.low)
+        unlink(pending->path);
+}
+
+static pw_status approve_one(const char *folder, struct pending *pending, const struct pw_baseline_approval *approval,
+                             int number, bool *taken, struct pw_buf *paths, struct pw_error *err)
+{
+    struct pw_buf text = {0}, path = {0};
+    struct pw_baseline *b = &pending->baseline;
+    pw_status status;
+
+    b->number = number;
+    b->approved_by = approval->by;
+    b->approved_at = approval->at;
+    b->message = approval->message;
+    status = pw_baseline_print(b, &text, err);
+    put_name(&path, folder, b->kind, b->environment_id, number);
+    if (status == PW_OK && path.failed)
+        status = pw_error_memory(err, path.size);
+    if (status == PW_OK)
+        status = publish(pw_buf_text(&path), pw_buf_text(&text), text.size, taken, err);
+    if (status == PW_OK && !*taken)
+        pw_buf_printf(paths, "%s\n", pw_buf_text(&path));
+    pw_buf_clear(&text);
+    pw_buf_clear(&path);
+    return status;
+}
+
+static pw_status read_pending(const struct pw_baseline_file *files, size_t count, struct pending *pending,
+                              size_t *pending_count, int *highest, struct pw_error *err)
+{
+    pw_status status = PW_OK;
+
+    for (size_t i = 0; i < count && status == PW_OK; i++) {
+        if (files[i].number > *highest)
+            *highest = files[i].number;
+        if (files[i].number)
+            continue;
+        pending[*pending_count].path = files[i].path;
+        status = hash_file(files[i].path, &pending[*pending_count].hash, err);
+        if (status == PW_OK)
+            status = pw_baseline_read(files[i].path, &pending[(*pending_count)++].baseline, err);
+    }
+    return status;
+}
+
+pw_status pw_baseline_approve(const char *folder, const struct pw_baseline_approval *approval, int *number,
+                              size_t *approved, struct pw_buf *paths, struct pw_error *err)
+{
+    struct pw_arena arena = {0};
+    struct pw_baseline_file *files = NULL;
+    struct pending *pending = NULL;
+    size_t count = 0, pending_count = 0;
+    int lock = -1, highest = 0;
+    pw_status status = PW_OK;
+
+    *approved = 0;
+    if (!approval->by[0] || !approval->message[0])
+        return pw_error_set(err, PW_ERR_USAGE, "an approval needs a name (--by) and a reason (--message)");
+    if (!pw_file_is_dir(folder))
+        return pw_error_set(err, PW_ERR_USAGE, "%s: nothing is pending; portwright baseline record makes one", folder);
+    status = pw_folder_lock(folder, &lock, err);
+    if (status == PW_OK)
+        status = pw_baseline_list(folder, &arena, &files, &count, err);
+    if (status == PW_OK && !(pending = pw_arena_alloc(&arena, count + 1, sizeof *pending)))
+        status = pw_error_memory(err, count * sizeof *pending);
+    if (status == PW_OK)
+        status = read_pending(files, count, pending, &pending_count, &highest, err);
+    if (status == PW_OK && !pending_count)
+        status =
+            pw_error_set(err, PW_ERR_USAGE, "%s: nothing is pending; portwright baseline record makes one", folder);
+    for (size_t i = 0; i < pending_count && status == PW_OK;) {
+        bool taken = false;
+
+        *number = highest + 1;
+        status = approve_one(folder, &pending[i], approval, *number, &taken, paths, err);
+        if (status == PW_OK && taken)
+            highest++; /* by an approval that our lock did not hold back */
+        else if (status == PW_OK)
+            i++;
+    }
+    for (size_t i = 0; i < pending_count && status == PW_OK; i++) {
+        remove_pending(&pending[i]);
+        (*approved)++;
+    }
+    for (size_t i = 0; i < pending_count; i++)
+        pw_baseline_clear(&pending[i].baseline);
+    pw_folder_unlock(lock);
+    pw_arena_clear(&arena);
+    return status;
+}

@@ -1,0 +1,521 @@
+/*
+ * portwright baseline record|list|diff|approve: what a graph was on a target, reviewed as text. Record runs a check
+ * and writes what is pending; approve numbers it; neither list, diff nor approve opens a device.
+ */
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/compiler.h"
+#include "cli/baseline_record.h"
+#include "cli/cmd.h"
+#include "graph/graph.h"
+#include "report/baseline.h"
+
+struct texts { /* own options */
+    const char *dir, *kind, *message, *by, *only, *fresh, *no_timing, *op;
+};
+
+/* ---- which folder ---- */
+
+struct folders { /* <root>/<graph>/<kind>, sorted */
+    struct pw_arena arena;
+    const char **paths, **names; /* names: without the root */
+    size_t count;
+};
+
+static pw_status graph_of(const char *model, struct pw_arena *arena, const char **ending, struct pw_error *err)
+{
+    struct pw_model *loaded = NULL;
+    char hash[PW_HASH_TEXT];
+    pw_status status = pw_model_load(model, &loaded, err);
+
+    if (status == PW_OK) {
+        pw_hash_text(pw_model_structure_hash(loaded), hash);
+        *ending = pw_arena_printf(arena, "-%.12s", hash);
+        if (!*ending)
+            status = pw_error_memory(err, 64);
+    }
+    pw_model_destroy(loaded);
+    return status;
+}
+
+static pw_status add_kinds(struct folders *f, const char *root, const char *graph, const char *kind, size_t *cap,
+                           struct pw_error *err)
+{
+    const char *folder = pw_arena_printf(&f->arena, "%s/%s", root, graph);
+    char **kinds = NULL;
+    size_t count = 0;
+    pw_status status = folder ? PW_OK : pw_error_memory(err, strlen(root));
+
+    if (status != PW_OK || !pw_file_is_dir(folder))
+        return status;
+    status = pw_file_list(folder, &kinds, &count, err);
+    for (size_t i = 0; i < count && status == PW_OK; i++) {
+        const char *path = pw_arena_printf(&f->arena, "%s/%s", folder, kinds[i]);
+
+        if (path && (!pw_file_is_dir(path) || (kind && strcmp(kind, kinds[i]) != 0)))
+            continue;
+        if (f->count == *cap) {
+            const char **paths = pw_arena_alloc(&f->arena, 2 * *cap + 8, sizeof *paths);
+            const char **names = pw_arena_alloc(&f->arena, 2 * *cap + 8, sizeof *names);
+
+            if (paths && names && f->count) {
+                memcpy(paths, f->paths, f->count * sizeof *paths);
+                memcpy(names, f->names, f->count * sizeof *names);
+            }
+            f->paths = paths;
+            f->names = names;
+            *cap = 2 * *cap + 8;
+        }
+        if (path && f->paths && f->names) {
+            f->paths[f->count] = path;
+            f->names[f->count] = pw_arena_printf(&f->arena, "%s/%s", graph, kinds[i]);
+        }
+        if (!path || !f->paths || !f->names || !f->names[f->count++])
+            status = pw_error_memory(err, 256);
+    }
+    pw_free(kinds);
+    return status;
+}
+
+/* All folders of baselines, or those of the model's graph and the kind. */
+static pw_status find_folders(const char *root, const char *model, const char *kind, struct folders *f,
+                              struct pw_error *err)
+{
+    const char *ending = NULL;
+    char **graphs = NULL;
+    size_t count = 0, cap = 0;
+    pw_status status = model ? graph_of(model, &f->arena, &ending, err) : PW_OK;
+
+    if (status == PW_OK && pw_file_is_dir(root))
+        status = pw_file_list(root, &graphs, &count, err);
+    for (size_t i = 0; i < count && status == PW_OK; i++)
+        if (strcmp(graphs[i], "kernels") != 0 && (!ending || pw_text_ends(graphs[i], ending)))
+            status = add_kinds(f, root, graphs[i], kind, &cap, err);
+    pw_free(graphs);
+    return status;
+}
+
+static pw_status the_folder(const struct folders *f, const char *root, const char **out, struct pw_error *err)
+{
+    struct pw_buf names = {0};
+    pw_status status = PW_OK;
+
+    for (size_t i = 0; i < f->count; i++)
+        pw_buf_printf(&names, "%s%s", i ? ", " : "", f->names[i]);
+    if (!f->count)
+        status = pw_error_set(err, PW_ERR_USAGE, "%s holds no baselines of this graph and kind", root);
+    else if (f->count > 1)
+        status =
+            pw_error_set(err, PW_ERR_USAGE, "several baselines fit, name the MODEL or --kind: %s", pw_buf_text(&names));
+    else
+        *out = f->paths[0];
+    pw_buf_clear(&names);
+    return status;
+}
+
+static int finish(const struct pw_options *options, pw_status status, struct pw_buf *out, struct pw_error *err)
+{
+    int exit_code;
+
+    if (status == PW_OK && out->failed)
+        status = pw_error_memory(err, out->size);
+    exit_code = status == PW_OK ? pw_options_write(options, pw_buf_text(out), out->size) : pw_options_fail(err);
+    pw_buf_clear(out);
+    return exit_code;
+}
+
+/* ---- list ---- */
+
+struct listing {
+    struct pw_report_baseline_entry *entries;
+    struct pw_baseline *heads;
+    size_t count;
+};
+
+static pw_status list_folder(struct folders *f, size_t at, struct listing *listing, size_t *cap, struct pw_error *err)
+{
+    struct pw_baseline_file *files;
+    size_t count;
+    pw_status status = pw_baseline_list(f->paths[at], &f->arena, &files, &count, err);
+
+    for (size_t i = 0; i < count && status == PW_OK; i++) {
+        struct pw_report_baseline_entry *e;
+        struct pw_error why = {0};
+        size_t heads_cap = *cap;
+
+        status = PW_GROW(listing->heads, heads_cap, listing->count + 1, err);
+        if (status == PW_OK)
+            status = PW_GROW(listing->entries, *cap, listing->count + 1, err);
+        if (status != PW_OK)
+            break;
+        e = &listing->entries[listing->count];
+        memset(&listing->heads[listing->count], 0, sizeof *listing->heads);
+        *e = (struct pw_report_baseline_entry){.folder = f->names[at], .path = files[i].path, .error = ""};
+        e->latest = files[i].number && (i + 1 == count || files[i + 1].kind != files[i].kind ||
+                                        strcmp(files[i + 1].environment_id, files[i].environment_id) != 0);
+        if (pw_baseline_read(files[i].path, &listing->heads[listing->count], &why) != PW_OK)
+            e->error = pw_arena_strndup(&f->arena, why.message, strlen(why.message));
+        listing->count++;
+    }
+    return status;
+}
+
+static int list(const struct pw_options *options, const struct texts *own)
+{
+    struct folders f = {0};
+    struct listing listing = {0};
+    struct pw_buf out = {0};
+    struct pw_error err = {0};
+    size_t cap = 0;
+    pw_status status = find_folders(own->dir, options->arg_count > 1 ? options->args[1] : NULL, own->kind, &f, &err);
+    int exit_code;
+
+    for (size_t i = 0; i < f.count && status == PW_OK; i++)
+        status = list_folder(&f, i, &listing, &cap, &err);
+    for (size_t i = 0; i < listing.count; i++)
+        if (listing.heads[i].graph) /* set once all have their place */
+            listing.entries[i].baseline = &listing.heads[i];
+    if (status == PW_OK && options->format == PW_FORMAT_JSON)
+        status = pw_report_baselines_json(listing.entries, listing.count, &out, &err);
+    else if (status == PW_OK && options->format == PW_FORMAT_MD)
+        pw_report_baselines_md(listing.entries, listing.count, &out);
+    else if (status == PW_OK)
+        pw_report_baselines_text(listing.entries, listing.count, &out);
+    exit_code = finish(options, status, &out, &err);
+    for (size_t i = 0; i < listing.count; i++)
+        pw_baseline_clear(&listing.heads[i]);
+    pw_free(listing.heads);
+    pw_free(listing.entries);
+    pw_arena_clear(&f.arena);
+    return exit_code;
+}
+
+/* ---- approve ---- */
+
+static const char *who(struct pw_arena *arena)
+{
+    static const char *const variables[] = {"PORTWRIGHT_USER", "GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME"};
+    const struct passwd *user;
+
+    for (size_t i = 0; i < PW_COUNT_OF(variables); i++) {
+        const char *name = getenv(variables[i]);
+
+        if (name && name[0])
+            return name;
+    }
+    user = getpwuid(geteuid());
+    if (!user)
+        return "";
+    if (user->pw_gecos && user->pw_gecos[0] && user->pw_gecos[0] != ',')
+        return pw_arena_strndup(arena, user->pw_gecos, strcspn(user->pw_gecos, ","));
+    return user->pw_name;
+}
+
+static int approve(const struct pw_options *options, const struct texts *own)
+{
+    struct folders f = {0};
+    struct pw_buf out = {0};
+    struct pw_error err = {0};
+    char now[32];
+    struct pw_baseline_approval approval = {.by = own->by ? own->by : who(&f.arena),
+                                            .message = own->message ? own->message : "",
+                                            .at = pw_clock_iso(pw_clock_wall_ms(), now, sizeof now)};
+    size_t approved = 0;
+    pw_status status = PW_OK;
+    int exit_code, number = 0;
+
+    if (!approval.by || !approval.by[0] || !approval.message[0])
+        status = pw_error_set(&err, PW_ERR_USAGE, "baseline approve: say why with --message TEXT (and who with --by)");
+    if (status == PW_OK)
+        status = find_folders(own->dir, options->arg_count > 1 ? options->args[1] : NULL, own->kind, &f, &err);
+    for (size_t i = 0; i < f.count && status == PW_OK; i++) {
+        struct pw_baseline_file *files;
+        size_t count, pending = 0, done = 0;
+
+        status = pw_baseline_list(f.paths[i], &f.arena, &files, &count, &err);
+        for (size_t k = 0; k < count && status == PW_OK; k++)
+            pending += !files[k].number;
+        if (status == PW_OK && pending)
+            status = pw_baseline_approve(f.paths[i], &approval, &number, &done, &out, &err);
+        approved += done;
+    }
+    if (status == PW_OK && !approved)
+        status =
+            pw_error_set(&err, PW_ERR_USAGE, "%s: nothing is pending; portwright baseline record makes one", own->dir);
+    exit_code = finish(options, status, &out, &err);
+    pw_arena_clear(&f.arena);
+    return exit_code;
+}
+
+/* ---- diff ---- */
+
+#define DIFF_PARTS 64
+
+struct diffing {
+    struct pw_arena arena;
+    struct pw_baseline files[2 * DIFF_PARTS];
+    size_t file_count;
+    struct pw_report_diff_part parts[DIFF_PARTS];
+    size_t part_count;
+};
+
+static pw_status refuse_unlike(const struct pw_baseline *a, const struct pw_baseline *b, struct pw_error *err)
+{
+    if (a->kind != b->kind)
+        return pw_error_set(err, PW_ERR_USAGE, "%s is a %s baseline, %s a %s one", a->path,
+                            pw_baseline_kind_name(a->kind), b->path, pw_baseline_kind_name(b->kind));
+    if (strcmp(a->graph, b->graph) != 0)
+        return pw_error_set(err, PW_ERR_USAGE, "%s is of graph %.12s (%s), %s of graph %.12s (%s): not comparable",
+                            a->path, a->graph, a->model, b->path, b->graph, b->model);
+    if (strcmp(a->target_kind, b->target_kind) != 0)
+        return pw_error_set(err, PW_ERR_USAGE, "%s is of a target '%s', %s of '%s': not comparable", a->path,
+                            a->target_kind, b->path, b->target_kind);
+    return PW_OK;
+}
+
+/* "cpu: 'X' in A, 'Y' in B", or "" when times compare. */
+static pw_status mark_of(struct diffing *d, const struct pw_baseline *a, const struct pw_baseline *b, const char **mark,
+                         struct pw_error *err)
+{
+    struct pw_environment x = {0}, y = {0};
+    struct pw_buf text = {0};
+    pw_status status = PW_OK;
+
+    *mark = "";
+    if (a->kind != PW_BASELINE_THROUGHPUT || !strcmp(a->environment_id, b->environment_id))
+        return PW_OK;
+    status = pw_baseline_environment(a, &x, err);
+    if (status == PW_OK)
+        status = pw_baseline_environment(b, &y, err);
+    if (status == PW_OK) {
+        pw_buf_puts(&text, "across environments: ");
+        pw_environment_differences(&x, &y, PW_ENVIRONMENT_TIMING, "before", "after", &text);
+        *mark = pw_arena_strndup(&d->arena, pw_buf_text(&text), text.size);
+        if (!*mark)
+            status = pw_error_memory(err, text.size);
+    }
+    pw_environment_clear(&x);
+    pw_environment_clear(&y);
+    pw_buf_clear(&text);
+    return status;
+}
+
+static pw_status add_part(struct diffing *d, const struct pw_baseline *a, const struct pw_baseline *b, const char *dims,
+                          struct pw_error *err)
+{
+    struct pw_report_diff_part *part = &d->parts[d->part_count];
+    bool precision = a->kind == PW_BASELINE_PRECISION;
+    struct pw_baseline_pair before = {precision ? a : NULL, precision ? NULL : a};
+    struct pw_baseline_pair after = {precision ? b : NULL, precision ? NULL : b};
+    struct pw_gate_options options = pw_gate_options_default();
+    struct pw_gate_signature *signatures = NULL;
+    struct pw_gate_result *results;
+    struct pw_gate_totals totals;
+    size_t count = 0, common;
+    pw_status status;
+
+    if (d->part_count == DIFF_PARTS)
+        return pw_error_set(err, PW_ERR_UNSUPPORTED, "more than %d parts to compare", DIFF_PARTS);
+    options.precision = precision;
+    options.throughput = !precision;
+    status = pw_baseline_join(&before, &after, dims, false, &d->arena, &signatures, &count, &common, err);
+    if (status != PW_OK)
+        return status;
+    results = pw_arena_alloc(&d->arena, count + 1, sizeof *results);
+    if (!results)
+        return pw_error_memory(err, count * sizeof *results);
+    status = pw_gate_decide(&options, signatures, count, results, &totals, err);
+    if (status == PW_OK)
+        status = mark_of(d, a, b, &part->mark, err);
+    if (status != PW_OK)
+        return status;
+    part->before = a;
+    part->after = b;
+    part->dims = dims;
+    part->signatures = signatures;
+    part->results = results;
+    part->count = count;
+    d->part_count++;
+    return PW_OK;
+}
+
+static pw_status compare_files(struct diffing *d, const char *before, const char *after, struct pw_error *err)
+{
+    struct pw_baseline *a = &d->files[d->file_count], *b = a + 1;
+    pw_status status;
+
+    if (d->file_count + 2 > PW_COUNT_OF(d->files))
+        return pw_error_set(err, PW_ERR_UNSUPPORTED, "more than %d files to compare", DIFF_PARTS);
+    d->file_count += 2;
+    status = pw_baseline_read(before, a, err);
+    if (status == PW_OK)
+        status = pw_baseline_read(after, b, err);
+    if (status == PW_OK)
+        status = refuse_unlike(a, b, err);
+    for (size_t i = 0; i < a->set_count && status == PW_OK; i++)
+        status = add_part(d, a, b, a->sets[i].dims, err);
+    for (size_t i = 0; i < b->set_count && status == PW_OK; i++)
+        if (!pw_baseline_set_of(a, b->sets[i].dims))
+            status = add_part(d, a, b, b->sets[i].dims, err);
+    return status;
+}
+
+static bool is_file(const char *which)
+{
+    return strchr(which, '/') || pw_text_ends(which, ".yaml");
+}
+
+/* Precision, then throughput of each environment that has files. */
+static pw_status compare_folder(struct diffing *d, const char *folder, const char *before, const char *after,
+                                struct pw_error *err)
+{
+    struct pw_baseline_file *files;
+    size_t count;
+    const char *done = "";
+    pw_status status = pw_baseline_list(folder, &d->arena, &files, &count, err);
+
+    for (size_t i = 0; i < count && status == PW_OK; i++) {
+        const char *a = NULL, *b = NULL;
+        bool seen = i > 0 && files[i].kind == files[i - 1].kind && !strcmp(files[i].environment_id, done);
+
+        done = files[i].environment_id;
+        if (seen)
+            continue;
+        status = pw_baseline_find(folder, before, files[i].kind, files[i].environment_id, &d->arena, &a, err);
+        if (status == PW_OK)
+            status = pw_baseline_find(folder, after, files[i].kind, files[i].environment_id, &d->arena, &b, err);
+        if (status == PW_OK && a && b)
+            status = compare_files(d, a, b, err);
+    }
+    if (status == PW_OK && !d->file_count)
+        status =
+            pw_error_set(err, PW_ERR_USAGE, "%s: there is no %s and %s of one kind to compare", folder, before, after);
+    return status;
+}
+
+static int diff(const struct pw_options *options, const struct texts *own)
+{
+    struct diffing *d = pw_calloc(1, sizeof *d);
+    struct folders f = {0};
+    struct pw_buf out = {0};
+    struct pw_error err = {0};
+    const char *before = options->arg_count > 1 ? options->args[1] : "latest";
+    const char *after = options->arg_count > 2 ? options->args[2] : "pending";
+    const char *model = options->arg_count > 3 ? options->args[3] : NULL, *folder = NULL;
+    struct pw_report_diff report = {.before = before, .after = after};
+    pw_status status = d ? PW_OK : pw_error_memory(&err, sizeof *d);
+    int exit_code;
+
+    if (status == PW_OK && is_file(before) && is_file(after)) {
+        status = compare_files(d, before, after, &err);
+    } else if (status == PW_OK && (is_file(before) || is_file(after))) {
+        status = pw_error_set(&err, PW_ERR_USAGE, "baseline diff: give two files, or two of latest, pending, N");
+    } else if (status == PW_OK) {
+        status = find_folders(own->dir, model, own->kind, &f, &err);
+        if (status == PW_OK)
+            status = the_folder(&f, own->dir, &folder, &err);
+        if (status == PW_OK)
+            status = compare_folder(d, folder, before, after, &err);
+    }
+    if (status == PW_OK) {
+        report.parts = d->parts;
+        report.part_count = d->part_count;
+        if (options->format == PW_FORMAT_JSON)
+            status = pw_report_diff_json(&report, &out, &err);
+        else if (options->format == PW_FORMAT_MD)
+            pw_report_diff_md(&report, &out);
+        else
+            pw_report_diff_text(&report, &out);
+    }
+    exit_code = finish(options, status, &out, &err);
+    for (size_t i = 0; d && i < d->file_count; i++)
+        pw_baseline_clear(&d->files[i]);
+    if (d)
+        pw_arena_clear(&d->arena);
+    pw_free(d);
+    pw_arena_clear(&f.arena);
+    return exit_code;
+}
+
+/* ---- record ---- */
+
+static int record(struct pw_options *options, const struct texts *own)
+{
+    struct pw_record_request request = {.root = own->dir,
+                                        .op = own->op,
+                                        .timing = !own->no_timing,
+                                        .fresh = own->fresh != NULL,
+                                        .precision = true,
+                                        .throughput = !own->no_timing};
+    struct pw_error err = {0};
+
+    if (own->only && strcmp(own->only, "precision") != 0 && strcmp(own->only, "throughput") != 0) {
+        pw_error_set(&err, PW_ERR_USAGE, "--only: expected precision or throughput, found '%s'", own->only);
+        return pw_options_fail(&err);
+    }
+    if (own->only) {
+        request.precision = own->only[0] == 'p';
+        request.throughput = own->only[0] == 't';
+        request.timing = request.throughput;
+    }
+    if (own->op) {
+        pw_error_set(&err, PW_ERR_USAGE, "baseline record: a baseline has all signatures; leave --op out");
+        return pw_options_fail(&err);
+    }
+    options->args++; /* past the verb: MODEL is the first */
+    options->arg_count--;
+    return pw_baseline_record(options, &request);
+}
+
+int pw_cmd_baseline(int argc, char **argv)
+{
+    struct texts t = {0};
+    const struct pw_option_own own[] = {
+        {"baselines", "DIR", "where they are kept (default baselines)", &t.dir},
+        {"kind", "KIND", "kind of target, where a graph has several", &t.kind},
+        {"message", "TEXT", "approve: why", &t.message},
+        {"by", "NAME", "approve: who (default: $GIT_AUTHOR_NAME, or the account's name)", &t.by},
+        {"only", "WHAT", "record: precision or throughput alone", &t.only},
+        {"fresh", NULL, "record: new figures also where no time changed", &t.fresh},
+        {"no-timing", NULL, "record: precision alone", &t.no_timing},
+        {0}};
+    const struct pw_command_usage usage = {
+        "baseline", "record MODEL | list [MODEL] | diff [A [B [MODEL]]] | approve [MODEL]",
+        "record runs a check and writes a pending baseline; approve numbers it (--message says why); diff compares "
+        "two\n"
+        "of latest, pending, a number or files (default: latest pending); list shows all.",
+        "target dim project db ops-dir format output seed jobs quiet color", own};
+    static const struct {
+        const char *name;
+        int least, most;
+        int (*run)(const struct pw_options *options, const struct texts *own);
+    } verbs[] = {{"list", 1, 2, list}, {"diff", 1, 4, diff}, {"approve", 1, 2, approve}};
+    struct pw_options options;
+    struct pw_error err = {0};
+    int exit_code;
+
+    pw_options_parse(argc, argv, &usage, &options, &exit_code);
+    if (exit_code >= 0) {
+        pw_options_clear(&options);
+        return exit_code;
+    }
+    if (!t.dir)
+        t.dir = PW_BASELINE_DIR;
+    if (options.arg_count == 2 && !strcmp(options.args[0], "record"))
+        exit_code = record(&options, &t);
+    for (size_t i = 0; exit_code < 0 && options.arg_count && i < PW_COUNT_OF(verbs); i++)
+        if (!strcmp(options.args[0], verbs[i].name) && options.arg_count >= verbs[i].least &&
+            options.arg_count <= verbs[i].most)
+            exit_code = verbs[i].run(&options, &t);
+    if (exit_code < 0) {
+        pw_error_set(&err, PW_ERR_USAGE, "baseline: expected %s; see portwright baseline --help", usage.synopsis);
+        exit_code = pw_options_fail(&err);
+    }
+    pw_options_clear(&options);
+    return exit_code;
+}
