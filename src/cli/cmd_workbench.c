@@ -45,7 +45,8 @@ int pw_cmd_workbench(int argc, char **argv)
                                                   .bindings = options.dims[0],
                                                   .binding_count = options.dim_counts[0],
                                                   .seed = options.seed,
-                                                  .jobs = options.jobs};
+                                                  .jobs = options.jobs,
+                                                  .triage = true};
     if (status == PW_OK)
         status = pw_session_open(&session_options, &session, &err);
     if (status == PW_OK)

@@ -88,6 +88,7 @@ static pw_status copy_options(struct pw_session *session, const struct pw_sessio
     session->seed = options->seed;
     session->jobs = options->jobs;
     session->effort = options->effort;
+    session->triage = options->triage;
     session->ops_dir_count = options->ops_dir_count + 1;
     session->ops_dirs = pw_arena_alloc(&session->arena, session->ops_dir_count, sizeof *session->ops_dirs);
     if (!session->ops_dirs || !session->target || !session->db)
@@ -193,7 +194,7 @@ static pw_status make_inventories(struct pw_session *session, struct pw_error *e
 
 static pw_status start_threads(struct pw_session *session, struct pw_error *err)
 {
-    if (session->db[0]) {
+    if (session->db[0] || session->triage) {
         if (pthread_create(&session->writer, NULL, pw_session_writer, session) != 0)
             return pw_error_set(err, PW_ERR_INTERNAL, "no thread for the store");
         session->writer_started = true;
@@ -270,6 +271,9 @@ void pw_session_close(struct pw_session *session)
     }
     pw_device_close(session->device);
     pw_kernels_destroy(session->kernels);
+    for (size_t i = 0; i < session->former_count; i++)
+        pw_kernels_destroy(session->former[i]);
+    pw_free(session->former);
     pw_arena_clear(&session->impl_arena);
     pw_queue_clear(&session->events);
     pw_queue_clear(&session->writes);
@@ -326,7 +330,9 @@ const struct pw_device *pw_session_device(const struct pw_session *session)
 
 const struct pw_impl_list *pw_session_implementations(const struct pw_session *session, size_t signature)
 {
-    return session->impls ? &session->impls[signature] : NULL;
+    const struct pw_impl_list *impls = __atomic_load_n(&session->impls, __ATOMIC_ACQUIRE);
+
+    return impls ? &impls[signature] : NULL;
 }
 
 int pw_session_fd(const struct pw_session *session)
@@ -383,6 +389,17 @@ pw_status pw_session_verify_case(struct pw_session *session, const char *case_id
         pw_free(job);
         return pw_error_memory(err, sizeof *job);
     }
+    submit(session, job, NULL);
+    return PW_OK;
+}
+
+pw_status pw_session_reload(struct pw_session *session, struct pw_error *err)
+{
+    struct pw_job *job = pw_calloc(1, sizeof *job);
+
+    if (!job)
+        return pw_error_memory(err, sizeof *job);
+    job->reload = true;
     submit(session, job, NULL);
     return PW_OK;
 }

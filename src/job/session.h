@@ -18,6 +18,7 @@
 #include "verify/verify.h"
 
 struct pw_session;
+struct pw_triage_entry;
 
 struct pw_session_options {
     const char *model_path;
@@ -30,6 +31,7 @@ struct pw_session_options {
     size_t binding_count;
     uint64_t seed;
     int jobs;
+    bool triage;                    /* follow the triage file (PW_EVENT_TRIAGE) and take decisions */
     struct pw_verify_effort effort; /* of verify jobs; texts must outlive the session */
 };
 
@@ -41,6 +43,7 @@ typedef enum {
     PW_EVENT_SIGNATURE, /* a signature's summary */
     PW_EVENT_FINISHED,  /* job over: totals, or error */
     PW_EVENT_HISTORY,   /* latest stored rows were read */
+    PW_EVENT_TRIAGE,    /* all decisions of the triage file, as they are now */
     PW_EVENT_MESSAGE    /* something the person should know (store unavailable…) */
 } pw_event_kind;
 
@@ -56,6 +59,8 @@ struct pw_event {
     struct pw_error error;
     const struct pw_store_signature_row *rows; /* HISTORY */
     size_t row_count;
+    const struct pw_triage_entry *triage; /* TRIAGE; baseline/triage.h */
+    size_t triage_count;
 };
 
 pw_status pw_session_open(const struct pw_session_options *options, struct pw_session **out, struct pw_error *err);
@@ -86,6 +91,13 @@ pw_status pw_session_verify(struct pw_session *session, const size_t *signatures
                             struct pw_error *err);
 /* Queues one case by its id. */
 pw_status pw_session_verify_case(struct pw_session *session, const char *case_id, struct pw_error *err);
+/* Queues reading the kernels anew (somebody edited one); coverage is found again. What a kernel's description or
+ * source has wrong comes as a MESSAGE, and the former kernels stay. */
+pw_status pw_session_reload(struct pw_session *session, struct pw_error *err);
+/* Keeps decisions: saved at once by the store's thread, merged with what somebody else wrote; PW_EVENT_TRIAGE follows.
+ * Without entries: looks whether the file has changed. */
+pw_status pw_session_triage(struct pw_session *session, const struct pw_triage_entry *entries, size_t count,
+                            struct pw_error *err);
 void pw_session_cancel(struct pw_session *session); /* the running job and the queue */
 
 #endif

@@ -12,6 +12,7 @@ struct pw_job {
     struct pw_job *next;
     int number;
     bool timing;
+    bool reload;          /* read the kernels anew instead */
     volatile bool cancel; /* of this job alone: one that is submitted afterwards runs */
     char *case_id;        /* owned, or NULL */
     size_t *signatures;   /* shown indices, owned; NULL: all */
@@ -36,6 +37,7 @@ struct pw_session {
     size_t ops_dir_count;
     uint64_t seed;
     int jobs;
+    bool triage;
     struct pw_verify_effort effort;
 
     pthread_t worker, writer;
@@ -50,6 +52,8 @@ struct pw_session {
     volatile bool closing;
 
     struct pw_kernels *kernels; /* the worker's; read by the client after DEVICE */
+    struct pw_kernels **former; /* replaced by a reload; the client may still look at their texts */
+    size_t former_count;
     struct pw_device *device;
     struct pw_arena impl_arena;
     struct pw_impl_list *impls; /* by shown signature; set before COVERAGE is sent */
@@ -58,6 +62,10 @@ struct pw_session {
 void pw_job_free(struct pw_job *job);
 void *pw_session_worker(void *user); /* thread mains */
 void *pw_session_writer(void *user);
+/* The triage file, on the writer's thread; NULL when it could not be read (said). */
+struct pw_triage;
+void pw_session_triage_open(struct pw_session *session, struct pw_triage **triage);
+void pw_session_triage_event(struct pw_session *session, struct pw_triage *triage, const struct pw_event *event);
 /* A message for the person, from any thread. */
 void pw_session_say(struct pw_session *session, pw_status status, const char *format, ...) PW_PRINTF(3, 4);
 

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/compiler.h"
+#include "baseline/triage.h"
 #include "job/session_internal.h"
 
 void pw_session_say(struct pw_session *session, pw_status status, const char *format, ...)
@@ -100,16 +101,21 @@ void *pw_session_writer(void *user)
     struct pw_session *session = user;
     struct pw_store *store = NULL;
     struct pw_error err = {0};
+    struct pw_triage *triage = NULL;
     struct pw_event *event;
     int64_t run = 0;
 
-    if (pw_store_open(session->db, false, &store, &err) != PW_OK)
+    if (session->triage)
+        pw_session_triage_open(session, &triage);
+    if (session->db[0] && pw_store_open(session->db, false, &store, &err) != PW_OK)
         pw_session_say(session, err.status, "nothing is recorded: %s", err.message);
-    else
+    else if (store)
         send_history(session, store);
     while ((event = pw_queue_wait(&session->writes))) {
         pw_error_clear(&err);
-        if (store && write_event(session, store, &run, event, &err) != PW_OK) {
+        if (event->kind == PW_EVENT_TRIAGE)
+            pw_session_triage_event(session, triage, event);
+        else if (store && write_event(session, store, &run, event, &err) != PW_OK) {
             pw_session_say(session, err.status, "recording stopped: %s", err.message);
             pw_store_close(store); /* the rest of the session is not half recorded */
             store = NULL;
@@ -117,6 +123,7 @@ void *pw_session_writer(void *user)
         pw_event_free(event);
     }
     pw_store_close(store);
+    pw_triage_close(triage);
     return NULL;
 }
 
@@ -276,7 +283,7 @@ static pw_status find_coverage(struct pw_session *session, struct pw_error *err)
             pw_impl_keep_on_host(&impls[i], PW_IMPL_SHAPE_ARITHMETIC);
     }
     if (status == PW_OK)
-        session->impls = impls;
+        __atomic_store_n(&session->impls, impls, __ATOMIC_RELEASE);
     return status;
 }
 
@@ -294,6 +301,35 @@ static pw_status open_device(struct pw_session *session)
         pw_event_set_error(event, &err);
     pw_queue_push(&session->events, event);
     return status;
+}
+
+static void send_coverage(struct pw_session *session)
+{
+    struct pw_event *event = pw_event_create(PW_EVENT_COVERAGE);
+    struct pw_error err = {0};
+
+    if (event && find_coverage(session, &err) != PW_OK)
+        pw_event_set_error(event, &err);
+    pw_queue_push(&session->events, event);
+}
+
+static void reload_kernels(struct pw_session *session)
+{
+    struct pw_kernels *kernels = NULL, **former;
+    struct pw_error err = {0};
+    pw_status status = pw_kernels_load(session->ops_dirs, session->ops_dir_count, &kernels, &err);
+
+    former = status == PW_OK ? pw_reallocarray(session->former, session->former_count + 1, sizeof *former) : NULL;
+    if (!former) {
+        pw_session_say(session, status == PW_OK ? PW_ERR_NO_MEMORY : status, "the former kernels stay: %s",
+                       status == PW_OK ? "out of memory" : err.message);
+        pw_kernels_destroy(kernels);
+        return;
+    }
+    session->former = former;
+    session->former[session->former_count++] = session->kernels;
+    session->kernels = kernels;
+    send_coverage(session);
 }
 
 static void refuse_job(struct pw_session *session, const struct pw_job *job)
@@ -330,19 +366,15 @@ static struct pw_job *next_job(struct pw_session *session)
 void *pw_session_worker(void *user)
 {
     struct pw_session *session = user;
-    struct pw_error err = {0};
     pw_status status = open_device(session);
     struct pw_job *job;
 
-    if (status == PW_OK) {
-        struct pw_event *event = pw_event_create(PW_EVENT_COVERAGE);
-
-        if (event && find_coverage(session, &err) != PW_OK)
-            pw_event_set_error(event, &err);
-        pw_queue_push(&session->events, event);
-    }
+    if (status == PW_OK)
+        send_coverage(session);
     while ((job = next_job(session))) {
-        if (status == PW_OK)
+        if (status == PW_OK && job->reload)
+            reload_kernels(session);
+        else if (status == PW_OK)
             run_job(session, job);
         else
             refuse_job(session, job);

@@ -269,13 +269,26 @@ const char *pw_kernel_tiling(const struct pw_kernel *kernel)
     return kernel->tiling;
 }
 
+static const struct pw_kernel_source *find_source(const struct pw_kernel *kernel, const char *language)
+{
+    for (size_t i = 0; i < kernel->source_count; i++)
+        if (strcmp(kernel->sources[i].language, language) == 0)
+            return &kernel->sources[i];
+    return NULL;
+}
+
 const char *pw_kernel_source(const struct pw_kernel *kernel, const char *language)
 {
-    for (size_t i = 0; i < kernel->source_count; i++) {
-        if (strcmp(kernel->sources[i].language, language) == 0)
-            return kernel->sources[i].text;
-    }
-    return NULL;
+    const struct pw_kernel_source *source = find_source(kernel, language);
+
+    return source ? source->text : NULL;
+}
+
+const char *pw_kernel_source_path(const struct pw_kernel *kernel, const char *language)
+{
+    const struct pw_kernel_source *source = find_source(kernel, language);
+
+    return source ? source->file : NULL;
 }
 
 struct pw_hash128 pw_kernel_hash(const struct pw_kernel *kernel)

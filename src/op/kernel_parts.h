@@ -89,6 +89,7 @@ struct pw_kernel_source {
     const char *language;
     const char *full; /* what is compiled: the prelude (OpenCL) and the files */
     const char *text; /* within full: without the prelude */
+    const char *file; /* path of the last file, the kernel's own */
 };
 
 struct pw_kernel {

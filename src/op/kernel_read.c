@@ -262,6 +262,19 @@ static pw_status read_source(const struct pw_kernel_context *context, const stru
     if (status == PW_OK && text.size == before)
         status = pw_yaml_error(node, err, "expected at least one file");
     if (status == PW_OK) {
+        const struct pw_yaml *last = node->kind == PW_YAML_LIST ? &node->items[node->count - 1] : node;
+        const char *name = NULL;
+        struct pw_buf path = {0};
+
+        status = pw_yaml_text(last, &name, err);
+        if (status == PW_OK)
+            pw_file_join(&path, context->dir, name);
+        out->file = pw_arena_strndup(&context->set->arena, pw_buf_text(&path), path.size);
+        pw_buf_clear(&path);
+        if (status == PW_OK && !out->file)
+            status = pw_error_memory(err, path.size);
+    }
+    if (status == PW_OK) {
         out->full = pw_arena_strndup(&context->set->arena, pw_buf_text(&text), text.size);
         if (!out->full)
             status = pw_error_memory(err, text.size);

@@ -3,16 +3,19 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "baseline/triage.h"
 #include "tui/term.h"
 #include "tui/tui.h"
 
 #define MAX_VIEWS_BYTES (64 << 10)
+#define LOOK_EVERY_MS 2000
 #define MAX_EVENTS_A_PAINT 500 /* so that a flood of results never holds a key back */
 
 struct app {
@@ -20,6 +23,7 @@ struct app {
     struct pw_tui *tui;
     struct pw_canvas canvas;
     bool dirty, all, quit;
+    int64_t looked_ms;
 };
 
 static const struct pw_impl_list *implementations(void *user, size_t signature)
@@ -83,6 +87,42 @@ done:
     pw_buf_clear(&folder);
 }
 
+static void edit(struct app *app)
+{
+    struct pw_error err = {0};
+    int result = pw_term_edit(app->tui->intent_text, &err);
+
+    app->all = true;
+    if (result != 0) {
+        if (result < 0)
+            pw_tui_say(app->tui, true, "%s", err.message);
+        else
+            pw_tui_say(app->tui, true, "the editor ended with %d: nothing is read anew", result);
+        return;
+    }
+    if (pw_session_reload(app->session, &err) != PW_OK ||
+        pw_session_verify(app->session, app->tui->selection, app->tui->selection_count, true, NULL, &err) != PW_OK)
+        pw_tui_say(app->tui, true, "%s", err.message);
+    else
+        pw_tui_say(app->tui, false, "read anew and verifying again: %s", app->tui->intent_text);
+}
+
+static void export_shown(struct app *app)
+{
+    struct pw_buf text = {0};
+    struct pw_error err = {0};
+    pw_status status;
+
+    pw_tui_export(app->tui, app->tui->intent_text, &text);
+    status = text.failed ? pw_error_memory(&err, text.size)
+                         : pw_file_write(app->tui->intent_text, pw_buf_text(&text), text.size, &err);
+    if (status != PW_OK)
+        pw_tui_say(app->tui, true, "%s", err.message);
+    else
+        pw_tui_say(app->tui, false, "wrote %zu bytes to %s", text.size, app->tui->intent_text);
+    pw_buf_clear(&text);
+}
+
 static void act_on_intent(struct app *app)
 {
     pw_intent intent = app->tui->intent;
@@ -102,6 +142,20 @@ static void act_on_intent(struct app *app)
         break;
     case PW_INTENT_CANCEL:
         pw_session_cancel(app->session);
+        break;
+    case PW_INTENT_EDIT:
+        edit(app);
+        break;
+    case PW_INTENT_COPY:
+        pw_term_copy(app->tui->intent_text);
+        pw_tui_say(app->tui, false, "copied: %s", app->tui->intent_text);
+        break;
+    case PW_INTENT_EXPORT:
+        export_shown(app);
+        break;
+    case PW_INTENT_TRIAGE:
+        if (pw_session_triage(app->session, app->tui->decisions, app->tui->decision_count, &err) != PW_OK)
+            pw_tui_say(app->tui, true, "%s", err.message);
         break;
     case PW_INTENT_REDRAW:
         app->all = true;
@@ -146,6 +200,20 @@ static bool take_events(struct app *app)
     return taken == MAX_EVENTS_A_PAINT;
 }
 
+/* Who and when, for decisions; and whether a colleague's decisions arrived in the file. */
+static void look_around(struct app *app, int64_t now_ms)
+{
+    const char *user = getenv("LOGNAME") ? getenv("LOGNAME") : getenv("USER");
+    struct pw_error err = {0};
+    int64_t wall = pw_clock_wall_ms();
+
+    app->looked_ms = now_ms;
+    pw_triage_today(wall, app->tui->today);
+    pw_triage_today(wall + (int64_t)30 * 24 * 3600 * 1000, app->tui->in_a_month);
+    snprintf(app->tui->user_name, sizeof app->tui->user_name, "%.60s", user ? user : "");
+    pw_session_triage(app->session, NULL, 0, &err); /* a failure is said when there is something to keep */
+}
+
 static void loop(struct app *app, struct pw_error *err)
 {
     struct pollfd wait[] = {{.fd = STDIN_FILENO, .events = POLLIN},
@@ -159,8 +227,10 @@ static void loop(struct app *app, struct pw_error *err)
             pw_term_paint(&app->canvas, app->all);
             app->dirty = app->all = false;
         }
-        if (poll(wait, 3, more ? 0 : -1) < 0 && errno != EINTR)
+        if (poll(wait, 3, more ? 0 : LOOK_EVERY_MS) < 0 && errno != EINTR)
             break;
+        if (pw_clock_ns() / 1000000 - app->looked_ms >= LOOK_EVERY_MS)
+            look_around(app, pw_clock_ns() / 1000000);
         if (wait[0].revents & (POLLHUP | POLLERR | POLLNVAL)) /* the terminal went away */
             break;
         take_keys(app);
@@ -182,6 +252,7 @@ pw_status pw_app_run(struct pw_session *session, int color, struct pw_error *err
         app.tui->implementations = implementations;
         app.tui->user = &app;
         read_views(&app);
+        look_around(&app, pw_clock_ns() / 1000000);
         app.canvas.ascii = pw_term_ascii();
         pw_term_size(&rows, &columns);
         pw_tui_resize(app.tui, rows, columns);

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "baseline/triage.h"
 #include "tui/tui.h"
 
 /* ---- commands with words ---- */
@@ -126,6 +127,34 @@ static const char *screen_candidate(const struct pw_tui *tui, size_t n)
     return n < PW_SCREEN_COUNT ? pw_tui_screens[n].name : NULL;
 }
 
+static const char *status_candidate(const struct pw_tui *tui, size_t n)
+{
+    (void)tui;
+    return n + 1 < PW_TRIAGE_STATUS_COUNT    ? pw_triage_status_name((pw_triage_status)(n + 1))
+           : n + 1 == PW_TRIAGE_STATUS_COUNT ? "none"
+                                             : NULL;
+}
+
+static const char *user_candidate(const struct pw_tui *tui, size_t n)
+{
+    return n == 0 && tui->user_name[0] ? tui->user_name : NULL;
+}
+
+static const char *date_candidate(const struct pw_tui *tui, size_t n)
+{
+    return n == 0 && tui->in_a_month[0] ? tui->in_a_month : NULL;
+}
+
+static void run_export(struct pw_tui *tui, const char *words)
+{
+    if (!words[0] || strlen(words) >= sizeof tui->intent_text) {
+        pw_tui_say(tui, true, "export: expected a file's name");
+        return;
+    }
+    memcpy(tui->intent_text, words, strlen(words) + 1);
+    tui->intent = PW_INTENT_EXPORT;
+}
+
 const struct pw_tui_command pw_tui_commands[] = {
     {"filter", "QUERY", "Shows the signatures that the query describes; without words all of them.", NULL, run_filter},
     {"sort", "COLUMN", "Sorts the inventory by a column.", column_candidate, run_sort},
@@ -135,6 +164,13 @@ const struct pw_tui_command pw_tui_commands[] = {
     {"save-view", "NAME", "Keeps the filter, order and grouping of now under a name.", view_candidate, run_save_view},
     {"drop-view", "NAME", "Forgets a saved view.", view_candidate, run_drop_view},
     {"screen", "NAME", "Goes to a screen.", screen_candidate, run_screen},
+    {"status", "open|doing|…", "Says where the work on the selection stands.", status_candidate, pw_tui_run_status},
+    {"owner", "[NAME]", "Names who works on the selection; without a name, nobody.", user_candidate, pw_tui_run_owner},
+    {"note", "[TEXT]", "Keeps a note on the selection; without text it goes.", NULL, pw_tui_run_note},
+    {"waive", "DATE REASON", "Lets the selection's failures pass the gate until a day (2027-01-31), and says why.",
+     date_candidate, pw_tui_run_waive},
+    {"unwaive", "", "Takes the waiver back.", NULL, pw_tui_run_unwaive},
+    {"export", "FILE", "Writes what the screen shows, whole; a name ending in .csv makes a table.", NULL, run_export},
     {NULL, NULL, NULL, NULL, NULL},
 };
 

@@ -176,6 +176,24 @@ void pw_lines_about(struct pw_lines *lines, size_t signature)
         lines->items[lines->count - 1].signature = (int)signature;
 }
 
+void pw_lines_text(const struct pw_lines *lines, struct pw_buf *out)
+{
+    for (size_t i = 0; i < lines->count; i++) {
+        int at = 0;
+
+        for (size_t n = 0; n < lines->items[i].span_count; n++) {
+            const struct pw_line_span *span = &lines->spans[lines->items[i].first_span + n];
+            const char *text = lines->text.data + span->offset;
+
+            for (; at < span->column; at++)
+                pw_buf_putc(out, ' ');
+            pw_text_display(out, text, strlen(text), 0, false);
+            at += (int)pw_text_width(text);
+        }
+        pw_buf_putc(out, '\n');
+    }
+}
+
 static const char *find_in(const char *text, const char *needle, size_t length)
 {
     for (; *text; text++)

@@ -46,6 +46,8 @@ void pw_lines_head(struct pw_lines *lines, const char *title);
 /* The last line is about this signature. */
 void pw_lines_about(struct pw_lines *lines, size_t signature);
 
+/* All lines as plain text, made safe. */
+void pw_lines_text(const struct pw_lines *lines, struct pw_buf *out);
 /* The first line from `from` on (wrapping round, step 1 or -1) that holds `needle` in any case; -1: none. */
 int pw_lines_find(const struct pw_lines *lines, int from, int step, const char *needle);
 /* Draws lines [first, first + rows) from row `top` on; occurrences of `needle` (may be "") are marked. */

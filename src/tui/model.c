@@ -51,6 +51,8 @@ void pw_tui_destroy(struct pw_tui *tui)
     pw_free(tui->visible);
     pw_free(tui->selection);
     pw_free(tui->keys);
+    pw_free(tui->decisions);
+    pw_free(tui->triage);
     pw_free(tui->group_of);
     pw_free(tui->groups);
     pw_free(tui->items);
@@ -153,8 +155,9 @@ double pw_tui_priority(const struct pw_tui *tui, size_t signature)
 
 const char *pw_tui_column_name(pw_column column)
 {
-    static const char *const names[PW_COLUMN_COUNT] = {"operator", "n",   "shapes", "category", "flops",   "covered",
-                                                       "sens",     "dyn", "error",  "ref/tgt",  "verdict", "todo"};
+    static const char *const names[PW_COLUMN_COUNT] = {"operator", "n",      "shapes", "category", "flops",
+                                                       "covered",  "sens",   "dyn",    "error",    "ref/tgt",
+                                                       "verdict",  "status", "todo"};
 
     return names[column];
 }

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "baseline/triage.h"
 #include "tui/tui.h"
 
 /* ---- moving ---- */
@@ -297,45 +298,61 @@ static void act_previous(struct pw_tui *tui)
     find_next(tui, -1);
 }
 
-/* ---- doing ---- */
+/* ---- the palette with a command begun ---- */
 
-static void act_verify_all(struct pw_tui *tui)
+static void open_command(struct pw_tui *tui, const char *text)
 {
-    tui->selection_count = 0;
-    for (size_t i = 0; i < tui->inventory->signature_count; i++)
-        tui->selection[tui->selection_count++] = i;
-    tui->intent = tui->selection_count ? PW_INTENT_VERIFY : PW_INTENT_NONE;
+    pw_prompt_open(&tui->prompt, PW_PROMPT_COMMAND, text);
 }
-
-/* The marked signatures, or the one under the cursor. */
-static void act_verify(struct pw_tui *tui)
+static void act_owner(struct pw_tui *tui)
 {
-    tui->selection_count = 0;
-    for (size_t i = 0; i < tui->inventory->signature_count; i++)
-        if (tui->signatures[i].marked)
-            tui->selection[tui->selection_count++] = i;
-    if (tui->screen == PW_SCREEN_DETAIL) {
-        tui->selection[0] = tui->detail;
-        tui->selection_count = 1;
-    } else if (!tui->selection_count && pw_tui_current(tui) != SIZE_MAX) {
-        tui->selection[tui->selection_count++] = pw_tui_current(tui);
-    } else if (!tui->selection_count && tui->item_count) { /* a head: its group */
-        for (size_t i = 0; i < tui->visible_count; i++)
-            if (tui->group_of[tui->visible[i]] == tui->items[tui->cursor].index)
-                tui->selection[tui->selection_count++] = tui->visible[i];
-    }
-    tui->intent = tui->selection_count ? PW_INTENT_VERIFY : PW_INTENT_NONE;
+    open_command(tui, "owner ");
 }
-
-static void act_cancel(struct pw_tui *tui)
+static void act_note(struct pw_tui *tui)
 {
-    if (tui->running)
-        tui->intent = PW_INTENT_CANCEL;
-    else
-        pw_tui_say(tui, false, "nothing is running");
+    const struct pw_triage_entry *entry = NULL;
+    size_t current = tui->screen == PW_SCREEN_DETAIL ? tui->detail : pw_tui_current(tui);
+    char text[PW_PROMPT_MAX];
+
+    if (current != SIZE_MAX)
+        entry = pw_tui_decision(tui, current);
+    snprintf(text, sizeof text, "note %.500s", entry ? entry->note : "");
+    open_command(tui, text);
+}
+static void act_waive(struct pw_tui *tui)
+{
+    open_command(tui, "waive ");
+}
+static void act_export(struct pw_tui *tui)
+{
+    open_command(tui, "export ");
 }
 
 /* ---- tables ---- */
+
+/* Deciding and taking along, in the inventory and the detail. */
+#define DECISION_KEYS                                                                                                  \
+    {'e',                                                                                                              \
+     0,                                                                                                                \
+     "e",                                                                                                              \
+     "edit",                                                                                                           \
+     "edit",                                                                                                           \
+     "Opens the kernel in $EDITOR, then reads it anew and verifies again.",                                            \
+     pw_tui_act_edit},                                                                                                 \
+        {'t',                                                                                                          \
+         0,                                                                                                            \
+         "t",                                                                                                          \
+         "status",                                                                                                     \
+         "status-next",                                                                                                \
+         "Next status: open, doing, blocked, review, done, none.",                                                     \
+         pw_tui_act_status},                                                                                           \
+        {'o', 0, "o", NULL, NULL, "Names an owner.", act_owner},                                                       \
+        {'i', 0, "i", NULL, NULL, "Writes a note.", act_note},                                                         \
+        {'w', 0, "w", "waive", NULL, "Waives a failure: until a date, with a reason.", act_waive},                     \
+        {'y', 0, "y", "copy", "copy", "Copies the command that reproduces the worst case (OSC 52).", pw_tui_act_copy}, \
+    {                                                                                                                  \
+        'x', 0, "x", NULL, NULL, "Writes what is shown to a file.", act_export                                         \
+    }
 
 #define LINE_KEYS                                                                                                      \
     {'/', 0, "/", "find", NULL, "Finds text on this screen; n and N go on.", act_search},                              \
@@ -346,13 +363,16 @@ static void act_cancel(struct pw_tui *tui)
 static const struct pw_tui_key inventory_keys[] = {
     {PW_KEY_ENTER, 0, "Enter", "detail", "detail", "Shows everything known of the signature under the cursor.",
      act_open},
-    {'a', 0, "a", "verify all", "verify-all", "Verifies every signature on the target and times it.", act_verify_all},
-    {'v', 0, "v", "verify", "verify", "Verifies the marked signatures, or what is under the cursor.", act_verify},
+    {'a', 0, "a", "verify all", "verify-all", "Verifies every signature on the target and times it.",
+     pw_tui_act_verify_all},
+    {'v', 0, "v", "verify", "verify", "Verifies the marked signatures, or what is under the cursor.",
+     pw_tui_act_verify},
     {'/', 0, "/", "filter", NULL,
      "Filters by a query: words match operator, shapes, category and pattern; keys such as cov:missing sens:high "
      "flops>1 narrow it down (below).",
      act_query},
     {'!', 0, "!", "problems", "problems", "Shows only what fails or is missing; again shows all.", act_problems},
+    DECISION_KEYS,
     {'s', '>', "s", "sort", "sort-next", "Sorts by the next column; a click on a head sorts by it.", act_sort},
     {'S', '<', "S", NULL, "sort-previous", "Sorts by the previous column.", act_sort_back},
     {'r', 0, "r", NULL, "reverse", "Reverses the order.", act_reverse},
@@ -366,11 +386,14 @@ static const struct pw_tui_key inventory_keys[] = {
     {0}};
 
 static const struct pw_tui_key detail_keys[] = {
-    {'v', 0, "v", "verify", "verify", "Verifies this signature.", act_verify}, LINE_KEYS, {0}};
+    {'v', 0, "v", "verify", "verify", "Verifies this signature.", pw_tui_act_verify}, DECISION_KEYS, LINE_KEYS, {0}};
 
 static const struct pw_tui_key run_keys[] = {
-    {'a', 0, "a", "verify all", "verify-all", "Verifies every signature on the target and times it.", act_verify_all},
-    {'c', 0, "c", "cancel", "cancel", "Cancels what runs; what was found so far is kept.", act_cancel},
+    {'a', 0, "a", "verify all", "verify-all", "Verifies every signature on the target and times it.",
+     pw_tui_act_verify_all},
+    {'f', 0, "f", "failures again", "verify-failures", "Verifies again what failed.", pw_tui_act_requeue},
+    {'x', 0, "x", NULL, NULL, "Writes what is shown to a file.", act_export},
+    {'c', 0, "c", "cancel", "cancel", "Cancels what runs; what was found so far is kept.", pw_tui_act_cancel},
     LINE_KEYS,
     {0}};
 
@@ -380,7 +403,7 @@ const struct pw_tui_key pw_tui_global_keys[] = {
     {'?', 'H', "?", "help", "help", "This list.", act_help},
     {':', 0, ":", "command", NULL, "Opens the palette: every action by name, with completion.", act_palette},
     {'q', 0, "q", "quit", "quit", "Quits; a running verify is cancelled, what it found so far is kept.", act_quit},
-    {'c', 0, "c", NULL, "cancel", "Cancels what runs.", act_cancel},
+    {'c', 0, "c", NULL, "cancel", "Cancels what runs.", pw_tui_act_cancel},
     {PW_KEY_TAB, 0, "Tab", NULL, NULL, "Next screen.", act_next_screen},
     {PW_KEY_BACKTAB, 0, "S-Tab", NULL, NULL, "Previous screen.", act_previous_screen},
     {'1', 0, "1", NULL, NULL, "Inventory.", act_inventory},

@@ -145,6 +145,9 @@ void pw_tui_session_event(struct pw_tui *tui, const struct pw_event *event, int6
     case PW_EVENT_HISTORY:
         on_history(tui, event);
         break;
+    case PW_EVENT_TRIAGE:
+        pw_tui_triage_event(tui, event->triage, event->triage_count);
+        break;
     case PW_EVENT_MESSAGE:
         pw_tui_say(tui, event->failed, "%s", event->error.message);
         break;

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "baseline/triage.h"
 #include "tui/tui.h"
 
 /* What a key compares: texts (one of which must contain the value) or a number. */
@@ -79,12 +80,33 @@ static bool match_dtype(const struct pw_tui *tui, size_t i, const char *value)
 {
     return contains(pw_dtype_name(signature_of(tui, i)->dtype), value);
 }
+static bool match_work(const struct pw_tui *tui, size_t i, const char *value)
+{
+    const struct pw_triage_entry *entry = pw_tui_decision(tui, i);
+
+    return !strcasecmp(value, "none") ? !entry || entry->status == PW_TRIAGE_NONE
+                                      : entry && contains(pw_triage_status_name(entry->status), value);
+}
+static bool match_owner(const struct pw_tui *tui, size_t i, const char *value)
+{
+    const struct pw_triage_entry *entry = pw_tui_decision(tui, i);
+
+    return entry && contains(entry->owner, value);
+}
+static bool match_note(const struct pw_tui *tui, size_t i, const char *value)
+{
+    const struct pw_triage_entry *entry = pw_tui_decision(tui, i);
+
+    return entry && (contains(entry->note, value) || contains(entry->waiver.reason, value));
+}
 static bool match_is(const struct pw_tui *tui, size_t i, const char *value)
 {
     if (!strcasecmp(value, "marked"))
         return tui->signatures[i].marked;
     if (!strcasecmp(value, "problem"))
         return pw_tui_problem(tui, i);
+    if (!strcasecmp(value, "waived"))
+        return pw_tui_waived(tui, i);
     return !strcasecmp(value, "measured") && tui->signatures[i].measured;
 }
 
@@ -129,7 +151,10 @@ static const struct {
     {"node", "node:attn  a node's name", match_node, NULL},
     {"pattern", "pattern:attention  the pattern it is part of", match_pattern, NULL},
     {"dtype", "dtype:float16  of the first output", match_dtype, NULL},
-    {"is", "is:problem  marked, problem, measured", match_is, NULL},
+    {"work", "work:doing  open, doing, blocked, review, done, none", match_work, NULL},
+    {"owner", "owner:ana  who works on it", match_owner, NULL},
+    {"note", "note:driver  in the note or the waiver's reason", match_note, NULL},
+    {"is", "is:problem  marked, problem, measured, waived", match_is, NULL},
     {"flops", "flops>1  share of the graph's FLOPs in per cent", NULL, number_flops},
     {"n", "n>3  nodes that have it", NULL, number_nodes},
     {"error", "error>1e-6  worst error", NULL, number_error},

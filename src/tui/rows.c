@@ -5,6 +5,7 @@
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "baseline/triage.h"
 #include "tui/tui.h"
 
 /* ---- order ---- */
@@ -59,6 +60,8 @@ static const char *column_text(const struct pw_tui *tui, size_t i)
         return pw_tui_coverage(tui, i);
     case PW_COLUMN_VERDICT:
         return pw_tui_verdict(tui, i, &style);
+    case PW_COLUMN_STATUS:
+        return pw_tui_decision(tui, i) ? pw_triage_status_name(pw_tui_decision(tui, i)->status) : "~"; /* at the end */
     default:
         return "";
     }
@@ -81,7 +84,7 @@ void pw_tui_sort_by(struct pw_tui *tui, pw_column column)
     tui->sort = column;
     /* texts read from A, numbers from the largest */
     tui->descending = column != PW_COLUMN_OPERATOR && column != PW_COLUMN_SHAPES && column != PW_COLUMN_CATEGORY &&
-                      column != PW_COLUMN_COVERAGE && column != PW_COLUMN_VERDICT;
+                      column != PW_COLUMN_COVERAGE && column != PW_COLUMN_VERDICT && column != PW_COLUMN_STATUS;
     pw_tui_rows_changed(tui);
 }
 

@@ -16,6 +16,11 @@ void pw_term_size(int *rows, int *columns);
 bool pw_term_ascii(void); /* the locale has no UTF-8 */
 /* Paints what differs from the last canvas; all: everything. */
 void pw_term_paint(const struct pw_canvas *canvas, bool all);
+/* Runs an editor on a file in this terminal and takes the terminal back: $VISUAL, $EDITOR or vi. Its exit status, or
+ * -1 with the reason. The caller paints everything afterwards. */
+int pw_term_edit(const char *path, struct pw_error *err);
+/* Puts text on the clipboard of whoever sits at the terminal (OSC 52, through tmux too). */
+void pw_term_copy(const char *text);
 /* Next input without waiting; false: none. *resized is set when the size changed. */
 bool pw_term_next(struct pw_input *input, bool *resized);
 /* True once a signal asks to end (SIGTERM, SIGHUP, SIGINT); the number in *number. */

@@ -3,9 +3,12 @@
 #include <fcntl.h>
 #include <langinfo.h>
 #include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
 #include <wchar.h>
@@ -291,6 +294,56 @@ static void suspend_self(void)
     kill(0, SIGTSTP);
     reset_prog_mode();
     continued = 1;
+}
+
+int pw_term_edit(const char *path, struct pw_error *err)
+{
+    char shell[] = "sh", option[] = "-c", script[] = "${VISUAL:-${EDITOR:-vi}} \"$1\"";
+    char *file = pw_strdup(path), *const arguments[] = {shell, option, script, shell, file, NULL};
+    pid_t child;
+    int state = 0, failed;
+
+    if (!file) {
+        pw_error_memory(err, strlen(path));
+        return -1;
+    }
+    def_prog_mode();
+    endwin();
+    failed = posix_spawnp(&child, "sh", NULL, NULL, arguments, environ);
+    if (!failed)
+        while (waitpid(child, &state, 0) < 0 && errno == EINTR)
+            ;
+    reset_prog_mode();
+    continued = 1; /* whatever is on the screen is not ours */
+    pw_free(file);
+    if (failed) {
+        pw_error_set(err, PW_ERR_IO, "no editor could be started: %s", strerror(failed));
+        return -1;
+    }
+    return WIFEXITED(state) ? WEXITSTATUS(state) : 128 + WTERMSIG(state);
+}
+
+void pw_term_copy(const char *text)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    size_t size = strlen(text);
+    const char *tmux = getenv("TMUX");
+    bool wrapped = tmux && *tmux;
+
+    fputs(wrapped ? "\033Ptmux;\033\033]52;c;" : "\033]52;c;", stdout);
+    for (size_t i = 0; i < size; i += 3) {
+        uint32_t bits = (uint32_t)(unsigned char)text[i] << 16;
+        size_t have = size - i < 3 ? size - i : 3;
+
+        if (have > 1)
+            bits |= (uint32_t)(unsigned char)text[i + 1] << 8;
+        if (have > 2)
+            bits |= (unsigned char)text[i + 2];
+        for (size_t d = 0; d < 4; d++)
+            putchar(d <= have ? digits[bits >> (18 - 6 * d) & 63] : '=');
+    }
+    fputs(wrapped ? "\007\033\\" : "\007", stdout);
+    fflush(stdout);
 }
 
 static void follow_size(bool *resized)

@@ -58,7 +58,11 @@ typedef enum {
     PW_INTENT_QUIT,
     PW_INTENT_VERIFY, /* tui->selection */
     PW_INTENT_CANCEL,
-    PW_INTENT_REDRAW /* the terminal's content may be lost: paint all */
+    PW_INTENT_EDIT,   /* intent_text: the file; afterwards the kernels are read anew and tui->selection verified */
+    PW_INTENT_COPY,   /* intent_text: to the clipboard */
+    PW_INTENT_EXPORT, /* intent_text: the file to write pw_tui_export's text to */
+    PW_INTENT_TRIAGE, /* tui->decisions */
+    PW_INTENT_REDRAW  /* the terminal's content may be lost: paint all */
 } pw_intent;
 
 /* Columns of the inventory, in drawing order. */
@@ -74,6 +78,7 @@ typedef enum {
     PW_COLUMN_ERROR,
     PW_COLUMN_RATIO,
     PW_COLUMN_VERDICT,
+    PW_COLUMN_STATUS,
     PW_COLUMN_PRIORITY,
     PW_COLUMN_COUNT
 } pw_column;
@@ -126,6 +131,7 @@ struct pw_tui_row {  /* what is known of a signature's measurements */
     double worst_error, tolerance, ratio; /* ratio: error / tolerance; NaN unknown */
     int64_t target_ns, reference_ns;      /* 0 unknown */
     char reference_name[16];
+    size_t decision; /* position in tui->triage plus one; 0 none */
     struct pw_tui_case cases[PW_TUI_CASES];
     int case_count;
 };
@@ -153,8 +159,14 @@ struct pw_tui {
     int rows, columns;      /* of the terminal */
     pw_screen screen, back; /* back: where Esc goes from help and messages */
     pw_intent intent;       /* for the loop; it sets NONE again */
-    size_t *selection;      /* for PW_INTENT_VERIFY; owned */
+    char intent_text[1024];
+    size_t *selection; /* for PW_INTENT_VERIFY; owned */
     size_t selection_count;
+    struct pw_triage_entry *decisions; /* for PW_INTENT_TRIAGE; owned */
+    size_t decision_count;
+    struct pw_triage_entry *triage; /* the triage file's entries as last reported; owned */
+    size_t triage_count;
+    char today[16], in_a_month[16], user_name[64]; /* "2026-03-01", and who sits here; set by the loop */
 
     struct pw_tui_row *signatures; /* by signature; owned */
     size_t *visible;               /* signatures that the filter lets through, sorted; owned */
@@ -244,6 +256,25 @@ struct pw_tui_command {
 extern const struct pw_tui_command pw_tui_commands[]; /* ended by name NULL */
 
 /* ---- shared by the files of src/tui ---- */
+void pw_tui_run_status(struct pw_tui *tui, const char *words);
+void pw_tui_run_owner(struct pw_tui *tui, const char *words);
+void pw_tui_run_note(struct pw_tui *tui, const char *words);
+void pw_tui_run_waive(struct pw_tui *tui, const char *words);
+void pw_tui_run_unwaive(struct pw_tui *tui, const char *words);
+const struct pw_triage_entry *pw_tui_decision(const struct pw_tui *tui, size_t signature); /* NULL none */
+bool pw_tui_waived(const struct pw_tui *tui, size_t signature); /* a waiver that has not expired */
+void pw_tui_triage_event(struct pw_tui *tui, const struct pw_triage_entry *entries, size_t count);
+/* The marked signatures, or the one under the cursor, or the group's, into tui->selection. */
+void pw_tui_select(struct pw_tui *tui);
+void pw_tui_act_verify(struct pw_tui *tui);
+void pw_tui_act_verify_all(struct pw_tui *tui);
+void pw_tui_act_requeue(struct pw_tui *tui);
+void pw_tui_act_cancel(struct pw_tui *tui);
+void pw_tui_act_edit(struct pw_tui *tui);
+void pw_tui_act_copy(struct pw_tui *tui);
+void pw_tui_act_status(struct pw_tui *tui);
+/* What the current screen shows, whole: the inventory's rows as a table (CSV when the name ends so), else lines. */
+void pw_tui_export(struct pw_tui *tui, const char *path, struct pw_buf *out);
 void pw_tui_rows_changed(struct pw_tui *tui);  /* filter, sort and list again, keeping what the cursor is on */
 void pw_tui_items_changed(struct pw_tui *tui); /* list again: folding only */
 pw_status pw_tui_set_group(struct pw_tui *tui, pw_group group, struct pw_error *err);

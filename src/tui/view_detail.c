@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "baseline/triage.h"
 #include "tui/tui.h"
 
 #define MAX_NODES_LISTED 500
@@ -44,6 +45,24 @@ static void draw_what(struct pw_lines *lines, const struct pw_tui *tui, const st
         pw_lines_add(lines, PW_STYLE_DIM, 3, "all dims are fixed");
     if (s->shape_arithmetic)
         pw_lines_add(lines, PW_STYLE_DIM, 3, "shape arithmetic: stays on the host");
+}
+
+static void draw_decisions(struct pw_lines *lines, const struct pw_tui *tui, size_t signature)
+{
+    const struct pw_triage_entry *entry = pw_tui_decision(tui, signature);
+
+    if (!entry)
+        return;
+    pw_lines_head(lines, "Decided");
+    if (entry->status || entry->owner[0])
+        pw_lines_addf(lines, PW_STYLE_ACCENT, 3, "%s%s%s", pw_triage_status_name(entry->status),
+                      entry->owner[0] ? ", owner " : "", entry->owner);
+    if (entry->note[0])
+        pw_lines_wrap(lines, PW_STYLE_NORMAL, 3, entry->note);
+    if (entry->waiver.present)
+        pw_lines_addf(lines, pw_tui_waived(tui, signature) ? PW_STYLE_WARN : PW_STYLE_BAD, 3,
+                      "waived until %s%s by %s: %s", entry->waiver.until,
+                      pw_tui_waived(tui, signature) ? "" : " (expired)", entry->waiver.owner, entry->waiver.reason);
 }
 
 static void draw_measured(struct pw_lines *lines, const struct pw_tui_row *row)
@@ -149,6 +168,7 @@ void pw_view_detail(struct pw_tui *tui, struct pw_lines *lines)
     s = &tui->inventory->signatures[tui->detail];
     draw_what(lines, tui, s);
     draw_measured(lines, &tui->signatures[tui->detail]);
+    draw_decisions(lines, tui, tui->detail);
     draw_implementations(lines, tui, tui->detail);
     draw_nodes(lines, s);
     draw_source(lines, tui, tui->detail);

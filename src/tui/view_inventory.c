@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "baseline/triage.h"
 #include "tui/tui.h"
 
 static const struct column_layout {
@@ -14,7 +15,8 @@ static const struct column_layout {
     [PW_COLUMN_OPERATOR] = {16, 0, false},   [PW_COLUMN_NODES] = {4, 4, true},     [PW_COLUMN_SHAPES] = {14, 6, false},
     [PW_COLUMN_CATEGORY] = {14, 10, false},  [PW_COLUMN_SHARE] = {5, 5, true},     [PW_COLUMN_COVERAGE] = {8, 2, false},
     [PW_COLUMN_SENSITIVITY] = {6, 8, false}, [PW_COLUMN_DYNAMIC] = {4, 9, false},  [PW_COLUMN_ERROR] = {12, 3, false},
-    [PW_COLUMN_RATIO] = {7, 7, true},        [PW_COLUMN_VERDICT] = {11, 1, false}, [PW_COLUMN_PRIORITY] = {5, 11, true},
+    [PW_COLUMN_RATIO] = {7, 7, true},        [PW_COLUMN_VERDICT] = {11, 1, false}, [PW_COLUMN_STATUS] = {8, 12, false},
+    [PW_COLUMN_PRIORITY] = {5, 11, true},
 };
 
 /* Which columns fit, and what is left for the shapes. */
@@ -23,7 +25,7 @@ static void choose_columns(int columns, int widths[PW_COLUMN_COUNT])
     int left = columns - 2; /* mark */
 
     memset(widths, 0, PW_COLUMN_COUNT * sizeof *widths);
-    for (int rank = 0; rank <= 11; rank++)
+    for (int rank = 0; rank <= 12; rank++)
         for (int c = 0; c < PW_COLUMN_COUNT; c++)
             if (layouts[c].rank == rank && left >= layouts[c].width + 1) {
                 widths[c] = layouts[c].width;
@@ -175,6 +177,12 @@ static void draw_cell(const struct pw_tui *tui, struct pw_canvas *canvas, int ro
             snprintf(text, sizeof text, "%s*", show);
             show = text;
         }
+        break;
+    case PW_COLUMN_STATUS:
+        show = pw_tui_waived(tui, signature)     ? "waived"
+               : pw_tui_decision(tui, signature) ? pw_triage_status_name(pw_tui_decision(tui, signature)->status)
+                                                 : "";
+        style = pw_tui_waived(tui, signature) ? PW_STYLE_WARN : PW_STYLE_ACCENT;
         break;
     case PW_COLUMN_PRIORITY:
         snprintf(text, sizeof text, "%.0f", pw_tui_priority(tui, signature));

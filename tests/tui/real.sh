@@ -5,6 +5,7 @@ need_opencl
 cd "$scratch" || exit 1
 model=$scratch/small.onnx
 "$PORTWRIGHT" make-graph --layers 1 --width 32 --heads 2 --vocabulary 64 -o "$model" || exit 1
+extra=
 sessions=0 # each start has a server of its own: one that is ending still answers on its socket
 mux() { tmux -S "$scratch/tmux.$sessions" -f /dev/null "$@"; }
 
@@ -14,7 +15,7 @@ start() { # columns rows environment...
     mux kill-server 2>/dev/null
     sessions=$((sessions + 1))
     mux new-session -d -s w -x "$columns" -y "$rows" \
-        "env LC_ALL=C.UTF-8 $* $PORTWRIGHT $model --dim batch=1,sequence=4,past_sequence=2; echo ended \$? ; sleep 1000"
+        "env LC_ALL=C.UTF-8 XDG_CONFIG_HOME=$scratch $* $PORTWRIGHT $model $extra --dim batch=1,sequence=4,past_sequence=2; echo ended \$? ; sleep 1000"
 }
 
 # shows NAME TEXT: waits until the screen holds it; when it never does, the rest of the test makes no sense
@@ -54,6 +55,55 @@ mux send-keys -t w Enter
 shows "detail" "Measured"
 mux send-keys -t w q
 shows "quit ends with 0" "ended 0"
+
+# Deciding and editing: the decision is in the file at once, the kernel is read anew and verified again.
+mkdir -p mine/softmax
+cp "$PORTWRIGHT_OPS_DIR"/softmax/softmax.cl "$PORTWRIGHT_OPS_DIR"/softmax/softmax.yaml mine/softmax/
+cat >editor.sh <<'END'
+#!/bin/sh
+echo "/* edited */" >>"$1"
+END
+chmod +x editor.sh
+extra="--ops-dir mine"
+start 120 40 "EDITOR=$scratch/editor.sh VISUAL="
+shows "up with an overlay" "kernel"
+mux send-keys -t w ':view all' Enter '/op:Softmax' Enter
+shows "the softmax" "> Softmax"
+mux send-keys -t w ':owner ana' Enter
+mux send-keys -t w t
+shows "a status" "open"
+for _ in $(seq 100); do
+    grep -q "owner: \"ana\"" baselines/*/triage.yaml 2>/dev/null && break
+    sleep 0.1
+done
+exits "the decision is in the file" 0 grep -q "owner: \"ana\"" baselines/*/triage.yaml
+mux send-keys -t w e
+shows "back from the editor" "verifying again"
+mux send-keys -t w 1
+shows "and verified" "held"
+exits "the overlay's source was edited" 0 grep -q "edited" mine/softmax/softmax.cl
+mux send-keys -t w ':export rows.csv' Enter
+shows "exported" "rows.csv"
+exits "the table is there" 0 grep -q "Softmax-13" rows.csv
+mux send-keys -t w q
+shows "quit" "ended 0"
+extra=
+
+# Suspending needs a shell with job control around it.
+sessions=$((sessions + 1))
+mux new-session -d -s w -x 100 -y 20 "env LC_ALL=C.UTF-8 PS1='shell> ' ENV= sh -i"
+shows "a shell" "shell>"
+mux send-keys -t w "$PORTWRIGHT $model" Enter
+shows "the workbench in a shell" "signatures of"
+mux send-keys -t w C-z
+shows "suspended: the shell answers" "shell>"
+mux send-keys -t w "echo in the shell" Enter
+shows "its screen is its own" "in the shell"
+mux send-keys -t w fg Enter
+shows "continued" "signatures of"
+mux send-keys -t w q
+shows "and quit to the shell" "shell>"
+mux kill-server 2>/dev/null
 
 start 40 10 TERM=vt100
 shows "monochrome and narrow" "signatures"

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "baseline/triage.h"
 #include "tui/tui.h"
 
 static struct pw_graph graph = {.name = "main"};
@@ -178,7 +179,7 @@ static void test_inventory_80(void **state)
                 "  Softmax-13          1 [b,8] -> [b,8]    10% kernel   -            -\n"
                 "\n"
                 "\n"
-                "Enter detail  a verify all  v verify  / filter  ! problems  s sort  ? help\n");
+                "Enter detail  a verify all  v verify  / filter  ! problems  e edit  ? help\n");
     close_tui(tui);
 }
 
@@ -371,6 +372,88 @@ static void test_find_in_lines(void **state)
     assert_string_equal(tui->prompt.text, "ab");
     press(tui, "\033");
     assert_int_equal(tui->prompt.kind, PW_PROMPT_CLOSED);
+    close_tui(tui);
+}
+
+/* Decisions are handed to the loop as whole entries, and what comes back from the file is shown. */
+static void test_decisions(void **state)
+{
+    struct pw_tui *tui = open_tui(30, 130);
+    struct pw_triage_entry entries[1] = {{.id = "bbbbbbbbbbbbbbbb",
+                                          .status = PW_TRIAGE_DOING,
+                                          .owner = "ana",
+                                          .note = "driver 12",
+                                          .waiver = {.present = true,
+                                                     .reason = "rounding of the driver",
+                                                     .owner = "ana",
+                                                     .until = "2026-12-31",
+                                                     .gates = PW_WAIVE_ALL}}};
+    struct pw_event event = {.kind = PW_EVENT_TRIAGE, .triage = entries, .triage_count = 1};
+
+    (void)state;
+    device_opens(tui);
+    memcpy(tui->today, "2026-12-01", 11);
+    memcpy(tui->user_name, "bo", 3);
+    press(tui, "/softmax\n:status doing\n");
+    assert_int_equal(tui->intent, PW_INTENT_TRIAGE);
+    assert_int_equal(tui->decision_count, 1);
+    assert_string_equal(tui->decisions[0].id, "bbbbbbbbbbbbbbbb");
+    assert_string_equal(tui->decisions[0].op, "Softmax-13");
+    assert_int_equal(tui->decisions[0].status, PW_TRIAGE_DOING);
+    press(tui, ":owner ana\n"); /* builds on the decision before, though the file has not answered yet */
+    assert_int_equal(tui->decisions[0].status, PW_TRIAGE_DOING);
+    assert_string_equal(tui->decisions[0].owner, "ana");
+    tui->intent = PW_INTENT_NONE;
+    press(tui, ":status nonsense\n");
+    assert_int_equal(tui->intent, PW_INTENT_NONE);
+    shows(tui, "expected open, doing");
+    send(tui, &event);
+    shows(tui, "waived");
+    press(tui, "\n");
+    shows(tui, "doing, owner ana");
+    shows(tui, "waived until 2026-12-31 by ana: rounding of the driver");
+    press(tui, "inot needed\n"); /* the note begins with the former one */
+    assert_int_equal(tui->intent, PW_INTENT_TRIAGE);
+    assert_string_equal(tui->decisions[0].note, "driver 12not needed");
+    assert_string_equal(tui->decisions[0].owner, "ana"); /* the rest of the entry stays */
+    memcpy(tui->today, "2027-01-01", 11);
+    shows(tui, "(expired)");
+    press(tui, ":waive 2027-02-01 next driver\n");
+    assert_string_equal(tui->decisions[0].waiver.until, "2027-02-01");
+    assert_string_equal(tui->decisions[0].waiver.reason, "next driver");
+    press(tui, ":waive soon\n");
+    shows(tui, "expected a last day and a reason");
+    press(tui, "1\033/work:doing owner:ana\n");
+    assert_int_equal(tui->visible_count, 1);
+    close_tui(tui);
+}
+
+static void test_export_and_copy(void **state)
+{
+    struct pw_tui *tui = open_tui(8, 100);
+    struct pw_event failed = {.kind = PW_EVENT_CASE, .done = 1, .total = 1};
+    struct pw_buf text = {0};
+
+    (void)state;
+    device_opens(tui);
+    press(tui, "y");
+    assert_int_equal(tui->intent, PW_INTENT_NONE);
+    failed.result = (struct pw_case_result){.signature = 1, .verdict = PW_VERDICT_FAIL, .reason = ""};
+    snprintf(failed.result.id, sizeof failed.result.id, "1:bbbb:f32:graph:normal:1");
+    send(tui, &failed);
+    press(tui, "/softmax\ny");
+    assert_int_equal(tui->intent, PW_INTENT_COPY);
+    assert_string_equal(tui->intent_text,
+                        "portwright verify 'm.onnx' --target opencl --case '1:bbbb:f32:graph:normal:1'");
+    press(tui, ":export rows.csv\n");
+    assert_int_equal(tui->intent, PW_INTENT_EXPORT);
+    pw_tui_export(tui, "rows.csv", &text);
+    assert_non_null(strstr(pw_buf_text(&text), "bbbbbbbbbbbbbbbb,\"Softmax-13\",activation,1,0.1,kernel,high,no,"));
+    pw_buf_clear(&text);
+    press(tui, "\033\n");
+    pw_tui_export(tui, "detail.txt", &text);
+    assert_non_null(strstr(pw_buf_text(&text), "   FAIL    1:bbbb:f32:graph:normal:1"));
+    pw_buf_clear(&text);
     close_tui(tui);
 }
 
@@ -630,6 +713,8 @@ int main(void)
         cmocka_unit_test(test_saved_views),
         cmocka_unit_test(test_find_in_lines),
         cmocka_unit_test(test_clicks),
+        cmocka_unit_test(test_decisions),
+        cmocka_unit_test(test_export_and_copy),
         cmocka_unit_test(test_sort),
         cmocka_unit_test(test_marks_select),
         cmocka_unit_test(test_run_and_failure),

@@ -1,0 +1,113 @@
+/* The triage file of the session's graph, on the writer's thread: decisions are saved at once, while a verify runs. */
+#include <string.h>
+
+#include "base/clock.h"
+#include "baseline/folder.h"
+#include "baseline/triage.h"
+#include "job/session_internal.h"
+
+#define TRIAGE_ROOT "baselines"
+
+static pw_status copy_entries(const struct pw_triage_entry *entries, size_t count, struct pw_event *event)
+{
+    struct pw_triage_entry *copy = pw_arena_alloc(&event->arena, count + 1, sizeof *copy);
+
+    if (!copy)
+        return PW_ERR_NO_MEMORY;
+    if (count)
+        memcpy(copy, entries, count * sizeof *copy);
+    event->triage = copy;
+    event->triage_count = count;
+    return PW_OK;
+}
+
+static void send_entries(struct pw_session *session, const struct pw_triage *triage)
+{
+    size_t count = pw_triage_count(triage);
+    struct pw_event *event = pw_event_create(PW_EVENT_TRIAGE);
+    struct pw_triage_entry *copy = event ? pw_arena_alloc(&event->arena, count + 1, sizeof *copy) : NULL;
+
+    if (!copy) {
+        pw_event_free(event);
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        copy[i] = *pw_triage_at(triage, i);
+    event->triage = copy;
+    event->triage_count = count;
+    pw_queue_push(&session->events, event);
+}
+
+static void say_conflicts(struct pw_session *session, const struct pw_triage *triage)
+{
+    for (size_t i = 0; i < pw_triage_conflict_count(triage); i++) {
+        const struct pw_triage_conflict *conflict = pw_triage_conflict_at(triage, i);
+
+        pw_session_say(session, PW_ERR_USAGE,
+                       "%s: somebody else changed the %s of %s to '%s' meanwhile; that was kept, yours was '%s'",
+                       pw_triage_path(triage), conflict->field, conflict->id, conflict->theirs, conflict->ours);
+    }
+}
+
+void pw_session_triage_open(struct pw_session *session, struct pw_triage **triage)
+{
+    const char *slash = strrchr(session->model->path, '/');
+    const char *name = slash ? slash + 1 : session->model->path; /* the file is shared: no paths of this machine */
+    struct pw_buf path = {0};
+    struct pw_error err = {0};
+    pw_status status = pw_folder_graph(TRIAGE_ROOT, session->graph_id, session->model->path, &path, &err);
+
+    pw_buf_puts(&path, "/triage.yaml");
+    if (status == PW_OK)
+        status = path.failed ? pw_error_memory(&err, path.size)
+                             : pw_triage_open(pw_buf_text(&path), session->graph_id, name, triage, &err);
+    if (status == PW_OK)
+        send_entries(session, *triage);
+    else
+        pw_session_say(session, status, "decisions can't be kept: %s", err.message);
+    pw_buf_clear(&path);
+}
+
+/* A decision, or (without entries) a look whether somebody else changed the file. */
+void pw_session_triage_event(struct pw_session *session, struct pw_triage *triage, const struct pw_event *event)
+{
+    struct pw_error err = {0};
+    pw_status status = PW_OK;
+    bool changed = event->triage_count > 0;
+
+    if (!triage) {
+        if (event->triage_count)
+            pw_session_say(session, PW_ERR_IO, "the decision was not kept: the triage file could not be read");
+        return;
+    }
+    if (!event->triage_count && !pw_triage_stale(triage))
+        return;
+    for (size_t i = 0; i < event->triage_count && status == PW_OK; i++)
+        status = pw_triage_set(triage, &event->triage[i], &err);
+    if (event->triage_count && status == PW_OK)
+        status = pw_triage_save(triage, &err);
+    else if (status == PW_OK)
+        status = pw_triage_refresh(triage, &changed, &err);
+    say_conflicts(session, triage);
+    if (status != PW_OK)
+        pw_session_say(session, status, "%s", err.message);
+    if (changed)
+        send_entries(session, triage);
+}
+
+pw_status pw_session_triage(struct pw_session *session, const struct pw_triage_entry *entries, size_t count,
+                            struct pw_error *err)
+{
+    struct pw_event *event = pw_event_create(PW_EVENT_TRIAGE);
+
+    if (!event || (count && copy_entries(entries, count, event) != PW_OK)) {
+        pw_event_free(event);
+        return pw_error_memory(err, count * sizeof *entries);
+    }
+    if (!session->writer_started) {
+        pw_event_free(event);
+        return pw_error_set(err, PW_ERR_IO, "the thread that keeps decisions does not run");
+    }
+    pw_queue_push(&session->writes, event);
+    return PW_OK;
+}

@@ -1,0 +1,365 @@
+/* What the person does: verify, edit, copy, decide. Nothing happens here but in the model: the loop acts on intents. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "baseline/triage.h"
+#include "tui/tui.h"
+
+/* ---- running ---- */
+
+void pw_tui_select(struct pw_tui *tui)
+{
+    size_t current = pw_tui_current(tui);
+
+    tui->selection_count = 0;
+    if (tui->screen == PW_SCREEN_DETAIL) {
+        tui->selection[tui->selection_count++] = tui->detail;
+        return;
+    }
+    for (size_t i = 0; i < tui->inventory->signature_count; i++)
+        if (tui->signatures[i].marked)
+            tui->selection[tui->selection_count++] = i;
+    if (tui->selection_count || !tui->item_count)
+        return;
+    if (current != SIZE_MAX)
+        tui->selection[tui->selection_count++] = current;
+    for (size_t i = 0; current == SIZE_MAX && i < tui->visible_count; i++) /* a head: its group */
+        if (tui->group_of[tui->visible[i]] == tui->items[tui->cursor].index)
+            tui->selection[tui->selection_count++] = tui->visible[i];
+}
+
+void pw_tui_act_verify_all(struct pw_tui *tui)
+{
+    tui->selection_count = 0;
+    for (size_t i = 0; i < tui->inventory->signature_count; i++)
+        tui->selection[tui->selection_count++] = i;
+    tui->intent = tui->selection_count ? PW_INTENT_VERIFY : PW_INTENT_NONE;
+}
+
+void pw_tui_act_verify(struct pw_tui *tui)
+{
+    pw_tui_select(tui);
+    tui->intent = tui->selection_count ? PW_INTENT_VERIFY : PW_INTENT_NONE;
+}
+
+void pw_tui_act_requeue(struct pw_tui *tui)
+{
+    tui->selection_count = 0;
+    for (size_t i = 0; i < tui->inventory->signature_count; i++)
+        if (tui->signatures[i].measured && tui->signatures[i].gate_failed)
+            tui->selection[tui->selection_count++] = i;
+    if (tui->selection_count)
+        tui->intent = PW_INTENT_VERIFY;
+    else
+        pw_tui_say(tui, false, "nothing has failed");
+}
+
+void pw_tui_act_cancel(struct pw_tui *tui)
+{
+    if (tui->running)
+        tui->intent = PW_INTENT_CANCEL;
+    else
+        pw_tui_say(tui, false, "nothing is running");
+}
+
+/* ---- taking along ---- */
+
+static size_t chosen(const struct pw_tui *tui)
+{
+    return tui->screen == PW_SCREEN_DETAIL ? tui->detail : pw_tui_current(tui);
+}
+
+void pw_tui_act_edit(struct pw_tui *tui)
+{
+    size_t signature = chosen(tui);
+    const struct pw_impl_list *impls = signature == SIZE_MAX ? NULL : pw_tui_impls(tui, signature);
+    const struct pw_kernel *kernel = impls && impls->selected >= 0 ? impls->items[impls->selected].kernel : NULL;
+    const char *path = kernel ? pw_kernel_source_path(kernel, "opencl") : NULL;
+
+    if (kernel && !path)
+        path = pw_kernel_path(kernel);
+    if (!path || strlen(path) >= sizeof tui->intent_text) {
+        pw_tui_say(tui, false, "there is no kernel to edit: %s",
+                   impls ? "the selected implementation is none" : "coverage is not known yet");
+        return;
+    }
+    memcpy(tui->intent_text, path, strlen(path) + 1);
+    tui->selection[0] = signature;
+    tui->selection_count = 1;
+    tui->intent = PW_INTENT_EDIT;
+}
+
+/* The case that says most: a failed one, else the one nearest to its tolerance. */
+static const struct pw_tui_case *telling_case(const struct pw_tui_row *row)
+{
+    const struct pw_tui_case *best = NULL;
+
+    for (int i = 0; i < row->case_count; i++) {
+        const struct pw_tui_case *c = &row->cases[i];
+
+        if (c->verdict > PW_VERDICT_WARN && c->verdict < PW_VERDICT_UNSUPPORTED)
+            return c;
+        if (!best || (!isnan(c->error) && !(c->error / c->tolerance <= best->error / best->tolerance)))
+            best = c;
+    }
+    return best;
+}
+
+void pw_tui_act_copy(struct pw_tui *tui)
+{
+    size_t signature = chosen(tui);
+    const struct pw_tui_case *c = signature == SIZE_MAX ? NULL : telling_case(&tui->signatures[signature]);
+
+    if (!c) {
+        pw_tui_say(tui, false, "no case of it was run in this session: v verifies it");
+        return;
+    }
+    snprintf(tui->intent_text, sizeof tui->intent_text, "portwright verify '%s' --target %s --case '%s'",
+             tui->model_path, tui->target, c->id);
+    tui->intent = PW_INTENT_COPY;
+}
+
+static void export_csv(const struct pw_tui *tui, struct pw_buf *out)
+{
+    pw_style style;
+
+    pw_buf_puts(out, "id,operator,category,nodes,flops_share,coverage,sensitivity,dynamic,verdict,error,tolerance,"
+                     "target_ns,reference_ns,todo\n");
+    for (size_t i = 0; i < tui->visible_count; i++) {
+        size_t signature = tui->visible[i];
+        const struct pw_signature *s = &tui->inventory->signatures[signature];
+        const struct pw_tui_row *row = &tui->signatures[signature];
+        bool known = row->measured && !isnan(row->worst_error);
+
+        pw_buf_printf(out, "%s,\"", s->id);
+        for (const char *p = s->op_label; *p; p++) /* a quote is doubled; what a sheet takes for a formula is text */
+            pw_buf_printf(out, "%s%c",
+                          *p == '"'                                ? "\""
+                          : p == s->op_label && strchr("=+-@", *p) ? "'"
+                                                                   : "",
+                          (unsigned char)*p < 32 ? ' ' : *p);
+        pw_buf_printf(out, "\",%s,%zu,", pw_category_name(s->category), s->node_count);
+        if (!isnan(s->share))
+            pw_buf_printf(out, "%.6g", s->share);
+        pw_buf_printf(out, ",%s,%s,%s,%s,", pw_tui_coverage(tui, signature), pw_tui_sensitivity_name(s->sensitivity),
+                      s->data_dependent ? "data"
+                      : s->dynamic      ? "yes"
+                                        : "no",
+                      pw_tui_verdict(tui, signature, &style));
+        if (known)
+            pw_buf_printf(out, "%.6g,%.6g,", row->worst_error, row->tolerance);
+        else
+            pw_buf_puts(out, ",,");
+        if (row->target_ns)
+            pw_buf_printf(out, "%lld", (long long)row->target_ns);
+        pw_buf_putc(out, ',');
+        if (row->reference_ns)
+            pw_buf_printf(out, "%lld", (long long)row->reference_ns);
+        pw_buf_printf(out, ",%.1f\n", pw_tui_priority(tui, signature));
+    }
+}
+
+void pw_tui_export(struct pw_tui *tui, const char *path, struct pw_buf *out)
+{
+    if (pw_tui_screens[tui->screen].fill) {
+        pw_tui_fill(tui);
+        pw_lines_text(&tui->text, out);
+    } else if (tui->screen == PW_SCREEN_INVENTORY && pw_text_ends(path, ".csv")) {
+        export_csv(tui, out);
+    } else { /* the inventory as it looks, all rows */
+        struct pw_canvas canvas = {.ascii = tui->ascii};
+        struct pw_error err = {0};
+        int rows = tui->item_count < 100000 ? (int)tui->item_count + 2 : 100002;
+
+        if (pw_canvas_resize(&canvas, rows, tui->columns < 100 ? 100 : tui->columns, &err) == PW_OK) {
+            pw_tui_screens[tui->screen].draw(tui, &canvas, 0, rows);
+            pw_canvas_dump(&canvas, out);
+        } else {
+            out->failed = true;
+        }
+        pw_canvas_clear(&canvas);
+    }
+}
+
+/* ---- deciding ---- */
+
+const struct pw_triage_entry *pw_tui_decision(const struct pw_tui *tui, size_t signature)
+{
+    size_t at = tui->signatures[signature].decision;
+
+    return at ? &tui->triage[at - 1] : NULL;
+}
+
+bool pw_tui_waived(const struct pw_tui *tui, size_t signature)
+{
+    return pw_triage_waiver(pw_tui_decision(tui, signature), PW_WAIVE_ALL, tui->today) == PW_WAIVER_VALID;
+}
+
+void pw_tui_triage_event(struct pw_tui *tui, const struct pw_triage_entry *entries, size_t count)
+{
+    struct pw_triage_entry *copy = pw_calloc(count + 1, sizeof *copy);
+
+    if (!copy) {
+        pw_tui_say(tui, true, "out of memory: decisions are not shown");
+        return;
+    }
+    if (count)
+        memcpy(copy, entries, count * sizeof *copy);
+    pw_free(tui->triage);
+    tui->triage = copy;
+    tui->triage_count = count;
+    for (size_t i = 0; i < tui->inventory->signature_count; i++) {
+        size_t low = 0, high = count; /* entries are sorted by id */
+
+        while (low < high) {
+            size_t middle = low + (high - low) / 2;
+
+            if (strcmp(copy[middle].id, tui->inventory->signatures[i].id) < 0)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        tui->signatures[i].decision =
+            low < count && !strcmp(copy[low].id, tui->inventory->signatures[i].id) ? low + 1 : 0;
+    }
+}
+
+/* Copies of the selection's entries to change; false when nothing is selected. */
+static bool begin_decisions(struct pw_tui *tui)
+{
+    struct pw_triage_entry *decisions;
+
+    pw_tui_select(tui);
+    if (!tui->selection_count) {
+        pw_tui_say(tui, false, "nothing is selected");
+        return false;
+    }
+    decisions = pw_calloc(tui->selection_count, sizeof *decisions);
+    if (!decisions) {
+        pw_tui_say(tui, true, "out of memory: nothing was decided");
+        return false;
+    }
+    for (size_t i = 0; i < tui->selection_count; i++) {
+        const struct pw_signature *s = &tui->inventory->signatures[tui->selection[i]];
+        const struct pw_triage_entry *known = pw_tui_decision(tui, tui->selection[i]);
+
+        if (known)
+            decisions[i] = *known;
+        memcpy(decisions[i].id, s->id, sizeof decisions[i].id);
+        snprintf(decisions[i].op, sizeof decisions[i].op, "%.200s", s->op_label);
+    }
+    pw_free(tui->decisions);
+    tui->decisions = decisions;
+    tui->decision_count = tui->selection_count;
+    tui->intent = PW_INTENT_TRIAGE;
+    return true;
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+    return strcmp(((const struct pw_triage_entry *)a)->id, ((const struct pw_triage_entry *)b)->id);
+}
+
+/* Shows the decisions at once: the next one, before the file's answer, must build on them. */
+static void decided(struct pw_tui *tui)
+{
+    size_t count = tui->triage_count;
+    struct pw_triage_entry *all = pw_calloc(count + tui->decision_count + 1, sizeof *all);
+
+    if (!all)
+        return; /* the file's answer shows them */
+    for (size_t i = 0; i < count; i++)
+        all[i] = tui->triage[i];
+    for (size_t d = 0; d < tui->decision_count; d++) {
+        struct pw_triage_entry *known = bsearch(&tui->decisions[d], all, tui->triage_count, sizeof *all, compare_ids);
+
+        if (known)
+            *known = tui->decisions[d];
+        else
+            all[count++] = tui->decisions[d];
+    }
+    qsort(all, count, sizeof *all, compare_ids);
+    pw_tui_triage_event(tui, all, count);
+    pw_free(all);
+}
+
+void pw_tui_run_status(struct pw_tui *tui, const char *words)
+{
+    pw_triage_status status = PW_TRIAGE_NONE;
+
+    if (strcmp(words, "none") != 0 && !pw_triage_status_parse(words, &status)) {
+        pw_tui_say(tui, true, "status: expected open, doing, blocked, review, done or none, found '%.40s'", words);
+        return;
+    }
+    if (!begin_decisions(tui))
+        return;
+    for (size_t i = 0; i < tui->decision_count; i++)
+        tui->decisions[i].status = status;
+    decided(tui);
+}
+
+void pw_tui_act_status(struct pw_tui *tui)
+{
+    pw_triage_status next;
+
+    if (!begin_decisions(tui))
+        return;
+    next = (pw_triage_status)((tui->decisions[0].status + 1) % PW_TRIAGE_STATUS_COUNT);
+    for (size_t i = 0; i < tui->decision_count; i++)
+        tui->decisions[i].status = next;
+    decided(tui);
+}
+
+void pw_tui_run_owner(struct pw_tui *tui, const char *words)
+{
+    if (!begin_decisions(tui))
+        return;
+    for (size_t i = 0; i < tui->decision_count; i++)
+        snprintf(tui->decisions[i].owner, sizeof tui->decisions[i].owner, "%.500s", words);
+    decided(tui);
+}
+
+void pw_tui_run_note(struct pw_tui *tui, const char *words)
+{
+    if (!begin_decisions(tui))
+        return;
+    for (size_t i = 0; i < tui->decision_count; i++)
+        snprintf(tui->decisions[i].note, sizeof tui->decisions[i].note, "%.500s", words);
+    decided(tui);
+}
+
+void pw_tui_run_waive(struct pw_tui *tui, const char *words)
+{
+    size_t date = strcspn(words, " ");
+    const char *reason = words + date + strspn(words + date, " ");
+
+    if (date != PW_TRIAGE_DATE - 1 || !reason[0]) {
+        pw_tui_say(tui, true, "waive: expected a last day and a reason, such as 'waive 2027-01-31 driver bug 12'");
+        return;
+    }
+    if (!begin_decisions(tui))
+        return;
+    for (size_t i = 0; i < tui->decision_count; i++) {
+        struct pw_triage_entry *entry = &tui->decisions[i];
+
+        entry->waiver = (struct pw_waiver){.present = true, .gates = PW_WAIVE_ALL};
+        snprintf(entry->waiver.reason, sizeof entry->waiver.reason, "%.500s", reason);
+        snprintf(entry->waiver.owner, sizeof entry->waiver.owner, "%.500s",
+                 entry->owner[0] ? entry->owner : tui->user_name);
+        memcpy(entry->waiver.until, words, date);
+    }
+    decided(tui);
+}
+
+void pw_tui_run_unwaive(struct pw_tui *tui, const char *words)
+{
+    (void)words;
+    if (!begin_decisions(tui))
+        return;
+    for (size_t i = 0; i < tui->decision_count; i++)
+        tui->decisions[i].waiver = (struct pw_waiver){0};
+    decided(tui);
+}
