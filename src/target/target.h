@@ -51,6 +51,9 @@ struct pw_target_info {
     bool is_cpu;
     bool shares_host_memory; /* a buffer may be used in place (zero copy) */
     struct pw_target_accuracy accuracy;
+    /* What the data sheet says: float32 FLOP/s, and bytes/s of the memory that buffers are in. 0 = unknown. They are
+     * the roof where peaks cannot be measured (a target without OpenCL): a faster figure is verified again. */
+    double peak_flops, peak_bytes;
 };
 
 struct pw_target_arg {

@@ -260,6 +260,8 @@ void pw_info_write(struct pw_buf *out, const struct pw_target_info *info)
                                 info->accuracy.denormals_fp16};
     pw_wire_bytes(out, numbers, sizeof numbers);
     pw_wire_bytes(out, &info->accuracy, ACCURACY_NUMBERS * sizeof(double));
+    pw_wire_f64(out, info->peak_flops);
+    pw_wire_f64(out, info->peak_bytes);
 }
 
 static uint64_t bounded(struct pw_wire *wire, uint64_t least, uint64_t most)
@@ -298,4 +300,9 @@ void pw_info_read(struct pw_wire *wire, struct pw_target_info *out)
         if (!isfinite(numbers[i]))
             numbers[i] = -1; /* unknown */
     memcpy(&out->accuracy, numbers, sizeof numbers);
+    double *peaks[] = {&out->peak_flops, &out->peak_bytes};
+    for (int i = 0; i < 2; i++) {
+        double value = pw_wire_read_f64(wire);
+        *peaks[i] = isfinite(value) && value > 0 ? value : 0;
+    }
 }
