@@ -26,14 +26,12 @@ struct pw_advice_facts {
     pw_coverage coverage;
     const char *coverage_reason;
     bool library_exists; /* and is supported, but not selected */
-    pw_dtype dtype;
 
     double latency_ns, low_ns, high_ns; /* interval of the median */
     double reference_ns;
     const char *reference_name;
     double flops, read_bytes, write_bytes;
     struct pw_roof roof;
-    double roof_rate; /* of what bounds it at its level: FLOP/s or bytes/s */
     double launch_ns; /* an empty launch */
 
     int launches;         /* in a run, packing of constants aside */

@@ -26,8 +26,9 @@ struct bench {
     struct pw_quiet quiet;
     struct pw_impl_list *impls; /* by position in the selection */
     const size_t *selection;
-    bool *over;     /* by position: nothing more to measure */
-    double *weight; /* by position: share of the FLOPs or of the time, the larger */
+    bool *over;                     /* by position: nothing more to measure */
+    struct pw_advice_facts *shapes; /* by position: what the plan says, taken while there is one */
+    double *weight;                 /* by position: share of the FLOPs or of the time, the larger */
     size_t done, total;
     int64_t begin_ns;
 };
@@ -69,6 +70,7 @@ static pw_status make_measure(struct bench *b, size_t i, struct pw_error *err)
                                                .device = r->device,
                                                .reference = b->reference,
                                                .quiet = &b->quiet,
+                                               .slice_ns = r->slice_ns,
                                                .sides = sides,
                                                .side_count = b->reference ? 2 : 1,
                                                .flush_bytes = b->report->flush_bytes,
@@ -126,7 +128,8 @@ static pw_status prepare(struct bench *b, struct pw_error *err)
     b->impls = pw_arena_alloc(&report->arena, count + 1, sizeof *b->impls);
     b->over = pw_arena_alloc(&report->arena, count + 1, sizeof *b->over);
     b->weight = pw_arena_alloc(&report->arena, count + 1, sizeof *b->weight);
-    if (!selection || !report->figures || !report->measures || !b->impls || !b->over || !b->weight)
+    b->shapes = pw_arena_alloc(&report->arena, count + 1, sizeof *b->shapes);
+    if (!selection || !report->figures || !report->measures || !b->impls || !b->over || !b->weight || !b->shapes)
         return pw_error_memory(err, count * sizeof *report->figures);
     if (count == 0)
         return pw_error_set(err, PW_ERR_USAGE, "nothing is selected");
@@ -238,6 +241,18 @@ static void keep_memory_low(struct bench *b, size_t but)
         }
 }
 
+static void note_plan(struct bench *b, size_t i)
+{
+    const struct pw_plan *plan = pw_measure_plan(b->report->measures[i], 0);
+    struct pw_advice_facts *facts = &b->shapes[i];
+
+    if (!plan || facts->launches > 0)
+        return;
+    facts->work_groups = NAN;
+    pw_advice_plan(facts, plan, pw_measure_constant(b->report->measures[i]));
+    facts->options = facts->options ? keep(b, facts->options) : NULL;
+}
+
 /* A call that cannot be timed is skipped with the reason; the rest goes on. */
 static pw_status more_slices(struct bench *b, size_t i, int count, struct pw_error *err)
 {
@@ -245,7 +260,6 @@ static pw_status more_slices(struct bench *b, size_t i, int count, struct pw_err
     struct pw_error why = {0};
     pw_status status = pw_measure_slices(b->report->measures[i], count, &why);
 
-    keep_memory_low(b, i);
     if (status == PW_ERR_CANCELLED || status == PW_ERR_NO_MEMORY)
         return pw_error_set(err, status, "%s", why.message);
     if (status != PW_OK || f->target_raw->failed) {
@@ -254,6 +268,8 @@ static pw_status more_slices(struct bench *b, size_t i, int count, struct pw_err
         return PW_OK;
     }
     make_figure(b, i);
+    note_plan(b, i);
+    keep_memory_low(b, i);
     return PW_OK;
 }
 
@@ -296,12 +312,13 @@ static void weigh(struct bench *b)
 /* The signature that gains most from three more slices; the count when none does. */
 static size_t neediest(const struct bench *b)
 {
+    int most_slices = b->request->slices_max ? b->request->slices_max : PW_BENCH_SLICES_MAX;
     size_t best = b->report->count;
     double most = 0;
 
     for (size_t i = 0; i < b->report->count; i++) {
         const struct pw_bench_figure *f = &b->report->figures[i];
-        bool enough = !b->request->time_ns && (f->slices >= PW_BENCH_SLICES_MAX || uncertainty(f) < PW_BENCH_PRECISE);
+        bool enough = !b->request->time_ns && (f->slices >= most_slices || uncertainty(f) < PW_BENCH_PRECISE);
         /* Intervals shrink with the square root of the slices: the gain of a slice falls with their number. */
         double need = (b->weight[i] + 0.01) * (uncertainty(f) + 1e-4) / (double)(f->slices ? f->slices : 1);
 
@@ -408,33 +425,28 @@ static void advise(struct bench *b, size_t i)
 {
     const struct pw_target_info *info = pw_device_info(b->request->device);
     struct pw_bench_figure *f = &b->report->figures[i];
-    const struct pw_plan *plan = b->report->measures[i] ? pw_measure_plan(b->report->measures[i], 0) : NULL;
-    struct pw_advice_facts facts = {.coverage = f->implementations->coverage,
-                                    .coverage_reason = f->implementations->reason,
-                                    .library_exists = f->implementations->library_exists &&
-                                                      f->implementations->coverage != PW_COVERAGE_LIBRARY,
-                                    .dtype = signature_at(b, i)->dtype,
-                                    .latency_ns = f->target.count ? f->target.median : NAN,
-                                    .low_ns = f->target.count ? f->target.low : NAN,
-                                    .high_ns = f->target.count ? f->target.high : NAN,
-                                    .reference_ns = f->reference.count ? f->reference.median : NAN,
-                                    .reference_name = f->reference_name,
-                                    .flops = f->flops,
-                                    .read_bytes = f->read_bytes,
-                                    .write_bytes = f->write_bytes,
-                                    .roof = f->roof,
-                                    .launch_ns = b->report->launch_ns,
-                                    .work_groups = NAN,
-                                    .log = f->target_raw ? pw_buf_text(&f->target_raw->log) : "",
-                                    .compute_units = info->compute_units,
-                                    .vector_width = info->vector_width,
-                                    .work_group_multiple = info->work_group_multiple,
-                                    .is_cpu = info->is_cpu};
+    struct pw_advice_facts facts = b->shapes[i];
 
     if (signature_at(b, i)->shape_arithmetic)
-        return;
-    if (plan)
-        pw_advice_plan(&facts, plan, pw_measure_constant(b->report->measures[i]));
+        return; /* belongs on the host */
+    facts.coverage = f->implementations->coverage;
+    facts.coverage_reason = f->implementations->reason;
+    facts.library_exists = f->implementations->library_exists && f->implementations->coverage != PW_COVERAGE_LIBRARY;
+    facts.latency_ns = f->target.count ? f->target.median : NAN;
+    facts.low_ns = f->target.count ? f->target.low : NAN;
+    facts.high_ns = f->target.count ? f->target.high : NAN;
+    facts.reference_ns = f->reference.count ? f->reference.median : NAN;
+    facts.reference_name = f->reference_name;
+    facts.flops = f->flops;
+    facts.read_bytes = f->read_bytes;
+    facts.write_bytes = f->write_bytes;
+    facts.roof = f->roof;
+    facts.launch_ns = b->report->launch_ns;
+    facts.log = f->target_raw ? pw_buf_text(&f->target_raw->log) : "";
+    facts.compute_units = info->compute_units;
+    facts.vector_width = info->vector_width;
+    facts.work_group_multiple = info->work_group_multiple;
+    facts.is_cpu = info->is_cpu;
     f->advice_count = pw_advise(&facts, f->advice);
 }
 

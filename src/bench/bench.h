@@ -76,6 +76,8 @@ struct pw_bench_request {
     size_t signature_count;
     bool cold;            /* caches are emptied before each timed run */
     int64_t time_ns;      /* for measuring; 0: as long as intervals are wide, at most PW_BENCH_SLICES_MAX slices each */
+    int64_t slice_ns;     /* of timed runs in a slice; 0 = 2 ms */
+    int slices_max;       /* without a budget; 0 = PW_BENCH_SLICES_MAX */
     int threads;          /* of the reference; 0 = all cores */
     bool no_peaks;        /* leave the roofline out: a few seconds */
     const char *lock;     /* timing lock; NULL = the machine's */

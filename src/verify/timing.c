@@ -1,102 +1,72 @@
 /*
- * Timing of one signature: target and fast reference in turns, in one run, on the same inputs.
- * The reference lives in its own process, because OpenBLAS's threads spin after a call.
+ * The quiet phase of a verification: the signatures that did not fail are timed, target and fast reference in turns,
+ * as bench/bench.h does it, and the samples go into their summaries.
  */
-#include <stdlib.h>
 #include <string.h>
 
-#include "run/reference_process.h"
+#include "bench/bench.h"
 #include "verify/verify_internal.h"
 
-#define SLICES 3 /* target, reference, target, reference, … */
-#define SLICE_REPEATS 32
 #define DEFAULT_TIMING_NS 20000000
 
-static int by_value(const void *a, const void *b)
+static pw_status keep(const struct pw_measure_result *raw, struct pw_arena *arena, int64_t **samples, int *count,
+                      struct pw_error *err)
 {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    size_t total = raw && !raw->failed ? (size_t)raw->slices * (size_t)raw->runs_per_slice : 0;
 
-    return (x > y) - (x < y);
+    *count = (int)total;
+    *samples = pw_arena_alloc(arena, total + 1, sizeof **samples);
+    if (!*samples)
+        return pw_error_memory(err, total * sizeof **samples);
+    if (total > 0)
+        memcpy(*samples, raw->runs_ns, total * sizeof **samples);
+    return PW_OK;
 }
 
-static int64_t median(const int64_t *samples, int count)
+static pw_status keep_figure(const struct pw_bench_figure *f, struct pw_timed *timed, struct pw_error *err)
 {
-    int64_t sorted[SLICES * SLICE_REPEATS];
-
-    if (!count)
-        return 0;
-    memcpy(sorted, samples, (size_t)count * sizeof *sorted);
-    qsort(sorted, (size_t)count, sizeof *sorted, by_value);
-    return count % 2 ? sorted[count / 2] : (sorted[count / 2 - 1] + sorted[count / 2]) / 2;
-}
-
-static pw_status time_target(const struct pw_verify_request *request, const struct pw_impl *impl,
-                             const struct pw_case_inputs *inputs, const struct pw_plan *plan, struct pw_value *outputs,
-                             int64_t slice_ns, struct pw_signature_result *summary, struct pw_error *err)
-{
-    struct pw_exec_request exec = {.plan = impl->kernel ? plan : NULL,
-                                   .call = &inputs->call,
-                                   .library = impl->kind == PW_COVERAGE_LIBRARY,
-                                   .inputs = inputs->in,
-                                   .input_count = inputs->count,
-                                   .constant = inputs->constant,
-                                   .outputs = outputs,
-                                   .output_count = inputs->call.output_count,
-                                   .seed = request->seed,
-                                   .repeats = SLICE_REPEATS,
-                                   .samples_ns = summary->target_samples + summary->target_sample_count,
-                                   .min_time_ns = slice_ns};
-    struct pw_exec_reply reply = {0};
-    pw_status status = pw_device_execute(request->device, &exec, &reply, err);
-
-    if (status == PW_OK)
-        summary->target_sample_count += reply.sample_count;
-    pw_exec_reply_clear(&reply);
-    return status;
-}
-
-pw_status pw_verify_time(const struct pw_verify_request *request, struct pw_reference_process *reference,
-                         const struct pw_impl *impl, const struct pw_signature *signature, struct pw_arena *arena,
-                         struct pw_signature_result *summary, struct pw_error *err)
-{
-    struct pw_case_inputs inputs = {0};
-    struct pw_plan plan = {0};
-    struct pw_value outputs[PW_OP_MAX_FORMALS] = {0};
-    struct pw_buf why = {0};
-    int64_t slice_ns = (request->timing_ns ? request->timing_ns : DEFAULT_TIMING_NS) / SLICES;
+    struct pw_signature_result *s = timed->summary;
     pw_status status;
 
-    summary->target_samples = pw_arena_alloc(arena, SLICES * SLICE_REPEATS, sizeof(int64_t));
-    summary->reference_samples = pw_arena_alloc(arena, SLICES * SLICE_REPEATS, sizeof(int64_t));
-    if (!summary->target_samples || !summary->reference_samples)
-        return pw_error_memory(err, SLICES * SLICE_REPEATS * sizeof(int64_t));
-    status = pw_case_draw(signature, PW_DIST_NORMAL, request->seed, &inputs, &why, err);
-    if (status != PW_OK || why.size)
-        goto done;
-    if (impl->kernel)
-        status = pw_kernel_plan(impl->kernel, &inputs.call, pw_device_facts(request->device), NULL, 0, &plan, err);
-    if (status == PW_OK)
-        status = pw_case_outputs(&inputs.call, outputs, err);
-    for (int slice = 0; slice < SLICES && status == PW_OK; slice++) {
-        int count = 0;
+    if (f->target.count == 0)
+        return PW_OK;
+    s->slices = f->slices;
+    s->target_ns = (int64_t)(f->target.median + 0.5);
+    status = keep(f->target_raw, timed->arena, &s->target_samples, &s->target_sample_count, err);
+    if (status != PW_OK || f->reference.count == 0)
+        return status;
+    s->reference_ns = (int64_t)(f->reference.median + 0.5);
+    s->reference_name = f->reference_name;
+    return keep(f->reference_raw, timed->arena, &s->reference_samples, &s->reference_sample_count, err);
+}
 
-        if (request->cancel && *request->cancel)
-            break;
-        status = time_target(request, impl, &inputs, &plan, outputs, slice_ns, summary, err);
-        if (status != PW_OK || !reference)
-            continue;
-        status = pw_reference_time(reference, &inputs.call, inputs.in, inputs.count, SLICE_REPEATS, slice_ns,
-                                   summary->reference_samples + summary->reference_sample_count, &count,
-                                   &summary->reference_name, err);
-        summary->reference_sample_count += count;
-    }
-    summary->target_ns = median(summary->target_samples, summary->target_sample_count);
-    summary->reference_ns = median(summary->reference_samples, summary->reference_sample_count);
-done:
-    for (int i = 0; i < PW_OP_MAX_FORMALS; i++)
-        pw_value_clear(&outputs[i]);
-    pw_plan_clear(&plan);
-    pw_case_inputs_clear(&inputs);
-    pw_buf_clear(&why);
+pw_status pw_verify_time(const struct pw_verify_request *request, struct pw_timed *timed, size_t count,
+                         struct pw_error *err)
+{
+    int64_t budget = request->timing_ns ? request->timing_ns : DEFAULT_TIMING_NS;
+    size_t *selection = pw_calloc(count + 1, sizeof *selection);
+    struct pw_bench_report report = {0};
+    struct pw_bench_request bench = {.inventory = request->inventory,
+                                     .kernels = request->kernels,
+                                     .device = request->device,
+                                     .protocol = request->protocol,
+                                     .signatures = selection,
+                                     .signature_count = count,
+                                     .slice_ns = budget / PW_MEASURE_SLICES_MIN,
+                                     .slices_max = PW_MEASURE_SLICES_MIN,
+                                     .no_peaks = true,
+                                     .seed = request->seed,
+                                     .cancel = request->cancel};
+    pw_status status;
+
+    if (!selection)
+        return pw_error_memory(err, count * sizeof *selection);
+    for (size_t i = 0; i < count; i++)
+        selection[i] = timed[i].summary->signature;
+    status = count ? pw_bench_run(&bench, &report, err) : PW_OK;
+    for (size_t i = 0; i < report.count && status == PW_OK; i++)
+        status = keep_figure(&report.figures[i], &timed[i], err);
+    pw_bench_report_clear(&report);
+    pw_free(selection);
     return status;
 }

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/compiler.h"
-#include "run/reference_process.h"
 #include "verify/verify_internal.h"
 
 #define MAX_THREADS 16
@@ -266,21 +265,19 @@ static void run_threads(struct verify_state *state)
 
 static void time_signatures(struct verify_state *state)
 {
-    struct pw_reference_process *reference = NULL;
-    struct pw_error err = {0};
+    struct pw_timed *timed = pw_calloc(state->selection_count + 1, sizeof *timed);
+    size_t count = 0;
 
-    if (pw_reference_open(0, &reference, &err) != PW_OK)
-        reference = NULL; /* times of the target alone are still worth having */
-    for (size_t i = 0; i < state->selection_count && !cancelled(state->request); i++) {
+    for (size_t i = 0; timed && i < state->selection_count; i++) {
         struct signature_state *s = &state->signatures[i];
 
-        if (s->skipped || s->summary.standing == PW_STANDING_FAILED || s->impls.selected < 0)
-            continue;
-        pw_error_clear(&err); /* a time that cannot be had is unknown, not a failure of the check */
-        pw_verify_time(state->request, reference, &s->impls.items[s->impls.selected], signature_at(state, i), &s->arena,
-                       &s->summary, &err);
+        if (!s->skipped && s->summary.standing != PW_STANDING_FAILED && s->impls.selected >= 0)
+            timed[count++] = (struct pw_timed){&s->summary, &s->arena};
     }
-    pw_reference_close(reference);
+    /* A time that cannot be had is unknown, not a failure of the check. */
+    if (timed)
+        pw_verify_time(state->request, timed, count, NULL);
+    pw_free(timed);
 }
 
 static void count_signature(struct pw_verify_totals *totals, const struct pw_signature_result *summary)

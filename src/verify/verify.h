@@ -87,6 +87,7 @@ struct pw_signature_result {
     const char *reference_name;      /* "openblas", "loops", "golden" or NULL */
     int64_t *target_samples, *reference_samples;
     int target_sample_count, reference_sample_count;
+    int slices; /* the samples of either side come in so many slices of equal number, target and reference in turns */
     bool gate_failed; /* by the protocol: failed, unproven, or on the host where the target is demanded */
     const char *gate_reason;
 };

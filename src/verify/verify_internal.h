@@ -43,10 +43,13 @@ pw_status pw_case_execute(struct pw_case_run *run, pw_dist dist, uint64_t seed, 
 /* Outputs of the call allocated in nominal dtypes for the device to fill. */
 pw_status pw_case_outputs(const struct pw_call *call, struct pw_value *outputs, struct pw_error *err);
 
-/* Times target and fast reference for one signature into the summary (samples in the arena). */
-struct pw_reference_process;
-pw_status pw_verify_time(const struct pw_verify_request *request, struct pw_reference_process *reference,
-                         const struct pw_impl *impl, const struct pw_signature *signature, struct pw_arena *arena,
-                         struct pw_signature_result *summary, struct pw_error *err);
+/* Times target and fast reference for these signatures into their summaries (samples in the arenas). What cannot be
+ * timed stays unknown. */
+struct pw_timed {
+    struct pw_signature_result *summary;
+    struct pw_arena *arena;
+};
+pw_status pw_verify_time(const struct pw_verify_request *request, struct pw_timed *timed, size_t count,
+                         struct pw_error *err);
 
 #endif
