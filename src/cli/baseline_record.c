@@ -12,18 +12,19 @@ pw_status pw_baseline_source_of(const struct pw_check_run *run, struct pw_enviro
     const struct pw_device *device = pw_session_device(run->session);
     pw_status status = pw_session_environment(run->session, environment, err);
 
-    *source = (struct pw_baseline_source){.graph_id = pw_session_graph_id(run->session),
-                                          .model_path = pw_session_model(run->session)->path,
-                                          .dims = pw_session_bindings(run->session),
-                                          .info = device ? pw_device_info(device) : NULL,
-                                          .protocol = pw_session_protocol(run->session),
-                                          .environment = environment,
-                                          .seed = run->options->seed,
-                                          .version = PACKAGE_VERSION,
-                                          .inventory = pw_session_inventory(run->session),
-                                          .rows = run->rows,
-                                          .case_sums = run->case_sums,
-                                          .recorded = run->recorded};
+    *source =
+        (struct pw_baseline_source){.graph_id = pw_session_graph_id(run->session),
+                                    .model_path = pw_session_model(run->session)->path,
+                                    .dims = pw_session_bindings(run->session),
+                                    .info = device && !pw_device_is_reference(device) ? pw_device_info(device) : NULL,
+                                    .protocol = pw_session_protocol(run->session),
+                                    .environment = environment,
+                                    .seed = run->options->seed,
+                                    .version = PACKAGE_VERSION,
+                                    .inventory = pw_session_inventory(run->session),
+                                    .rows = run->rows,
+                                    .case_sums = run->case_sums,
+                                    .recorded = run->recorded};
     return status;
 }
 

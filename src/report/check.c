@@ -8,6 +8,8 @@
 
 #include <jansson.h>
 
+#include "report/check_gate.h"
+
 struct cells { /* one row as text */
     char nodes[16], error[24], tolerance[24], time[24], reference[40], ratio[16];
     const char *coverage, *implementation, *verdict;
@@ -62,7 +64,7 @@ static void fill_cells(const struct pw_signature *signature, const struct pw_sig
 void pw_report_check_outcome(const struct pw_report_check *report, struct pw_buf *out)
 {
     const struct pw_verify_totals *t = &report->totals;
-    size_t host = 0;
+    size_t host = 0, failing = report->gate ? report->gate->judgement.failing : t->gate_failed;
 
     for (size_t i = 0; i < report->inventory->signature_count; i++)
         host += report->rows[i] && report->rows[i]->implementations &&
@@ -70,10 +72,12 @@ void pw_report_check_outcome(const struct pw_report_check *report, struct pw_buf
     pw_buf_printf(
         out, "%zu signatures: %zu held, %zu failed, %zu mistrusted, %zu unproven (%zu stay on the host); %zu cases",
         t->signatures, t->held, t->failed, t->mistrusted, t->unproven, host, t->cases);
+    if (report->gate && report->gate->judgement.waived)
+        pw_buf_printf(out, "; %zu waived", report->gate->judgement.waived);
     if (!t->held)
         pw_buf_puts(out, ". Nothing was proven, so this is no pass");
-    else if (t->gate_failed)
-        pw_buf_printf(out, ". GATE FAILED for %zu", t->gate_failed);
+    else if (failing)
+        pw_buf_printf(out, ". GATE FAILED for %zu", failing);
     else
         pw_buf_puts(out, ". Gate passed");
 }
@@ -195,6 +199,8 @@ void pw_report_check_text(const struct pw_report_check *report, int width, bool 
         if (report->rows[i])
             text_row(report, i, shapes_width, color, out);
     text_failures(report, out);
+    if (report->gate)
+        pw_report_gate_text(report->gate, report->inventory, color, out);
     pw_buf_putc(out, '\n');
     pw_report_check_outcome(report, out);
     pw_buf_putc(out, '\n');
@@ -223,9 +229,11 @@ void pw_report_check_md(const struct pw_report_check *report, struct pw_buf *out
     pw_report_check_outcome(report, out);
     pw_buf_puts(out, ".\n\nTarget: ");
     pw_report_md_cell(out, report->device);
-    pw_buf_puts(out,
-                "\n\n| operator | nodes | shapes | coverage | implementation | error | tolerance | verdict | time | "
-                "reference | ratio |\n|---|---:|---|---|---|---:|---:|---|---:|---:|---:|\n");
+    pw_buf_putc(out, '\n');
+    if (report->gate)
+        pw_report_gate_md(report->gate, report->inventory, out);
+    pw_buf_puts(out, "\n| operator | nodes | shapes | coverage | implementation | error | tolerance | verdict | time | "
+                     "reference | ratio |\n|---|---:|---|---|---|---:|---:|---|---:|---:|---:|\n");
     for (size_t i = 0; i < report->inventory->signature_count; i++) {
         const struct pw_signature *signature = &report->inventory->signatures[i];
         struct cells c;
@@ -457,6 +465,8 @@ pw_status pw_report_check_json(const struct pw_report_check *report, struct pw_b
     json_object_set_new(root, "totals", json_totals(&report->totals));
     json_object_set_new(root, "signatures", rows);
     json_object_set_new(root, "failures", failures);
+    json_object_set_new(root, "gate",
+                        report->gate ? pw_report_gate_json(report->gate, report->inventory) : json_null());
     text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
     if (text) {
         pw_buf_puts(out, text);

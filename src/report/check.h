@@ -8,6 +8,8 @@
 #include "graph/inventory.h"
 #include "verify/verify.h"
 
+struct pw_report_gate;
+
 struct pw_report_failure {
     size_t signature;
     const char *case_id, *verdict, *reason, *shapes, *log;
@@ -21,6 +23,7 @@ struct pw_report_check {
     const struct pw_report_failure *failures;
     size_t failure_count;
     struct pw_verify_totals totals;
+    const struct pw_report_gate *gate; /* baselines and waivers (report/check_gate.h); NULL: neither was looked at */
     int exit_code;
 };
 
