@@ -1,5 +1,7 @@
 /* portwright [MODEL]: the workbench. */
+#include <langinfo.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "cli/cmd.h"
@@ -9,16 +11,20 @@
 
 int pw_cmd_workbench(int argc, char **argv)
 {
+    const char *script = NULL;
+    const struct pw_option_own own[] = {
+        {"script", "FILE", "runs keys and expectations from a file, without a terminal (portwright(1))", &script},
+        {NULL, NULL, NULL, NULL}};
     const struct pw_command_usage usage = {"", "[options] MODEL",
                                            "Opens the workbench on a graph. Press ? in it for the keys.",
-                                           "target dim project db ops-dir seed jobs color", NULL};
+                                           "target dim project db ops-dir seed jobs color", own};
     struct pw_options options;
     struct pw_session_options session_options = {0};
     const char *dirs[PW_OPTION_TARGETS];
     struct pw_session *session = NULL;
     struct pw_error err = {0};
     pw_status status = PW_OK;
-    int exit_code;
+    int exit_code, failed = 0;
 
     pw_options_parse(argc, argv, &usage, &options, &exit_code);
     if (exit_code >= 0)
@@ -28,7 +34,7 @@ int pw_cmd_workbench(int argc, char **argv)
                               options.arg_count ? "expected one MODEL, found %d; see portwright --help"
                                                 : "expected a MODEL, found %d; see portwright --help",
                               options.arg_count);
-    else if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
+    else if (!script && (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)))
         status =
             pw_error_set(&err, PW_ERR_USAGE, "the workbench needs a terminal; without one use portwright --check '%s'",
                          options.args[0]);
@@ -49,9 +55,11 @@ int pw_cmd_workbench(int argc, char **argv)
                                                   .triage = true};
     if (status == PW_OK)
         status = pw_session_open(&session_options, &session, &err);
-    if (status == PW_OK)
+    if (status == PW_OK && script)
+        status = pw_app_script(session, script, strcmp(nl_langinfo(CODESET), "UTF-8") != 0, &failed, &err);
+    else if (status == PW_OK)
         status = pw_app_run(session, options.color, &err);
-    exit_code = status == PW_OK ? PW_EXIT_HELD : pw_options_fail(&err);
+    exit_code = status != PW_OK ? pw_options_fail(&err) : failed ? PW_EXIT_GATE : PW_EXIT_HELD;
 done:
     pw_session_close(session);
     pw_options_clear(&options);

@@ -3,180 +3,18 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "base/file.h"
-#include "baseline/triage.h"
+#include "tui/app_internal.h"
 #include "tui/term.h"
-#include "tui/tui.h"
 
-#define MAX_VIEWS_BYTES (64 << 10)
-#define LOOK_EVERY_MS 2000
-#define MAX_EVENTS_A_PAINT 500 /* so that a flood of results never holds a key back */
-
-struct app {
-    struct pw_session *session;
-    struct pw_tui *tui;
-    struct pw_canvas canvas;
-    bool dirty, all, quit;
-    int64_t looked_ms;
-};
-
-static const struct pw_impl_list *implementations(void *user, size_t signature)
-{
-    const struct app *app = user;
-
-    return pw_session_implementations(app->session, signature);
-}
-
-/* The user's saved views: $XDG_CONFIG_HOME/portwright/views, or below ~/.config. False: nowhere to keep them. */
-static bool views_path(struct pw_buf *folder, struct pw_buf *path)
-{
-    const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
-
-    if (config && config[0] == '/')
-        pw_buf_printf(folder, "%s/portwright", config);
-    else if (home && home[0] == '/')
-        pw_buf_printf(folder, "%s/.config/portwright", home);
-    else
-        return false;
-    pw_buf_printf(path, "%s/views", pw_buf_text(folder));
-    return !folder->failed && !path->failed;
-}
-
-static void read_views(struct app *app)
-{
-    struct pw_buf folder = {0}, path = {0}, text = {0};
-    struct pw_error err = {0};
-
-    if (views_path(&folder, &path) && pw_file_exists(pw_buf_text(&path))) {
-        if (pw_file_read(pw_buf_text(&path), MAX_VIEWS_BYTES, &text, &err) == PW_OK)
-            pw_tui_views_read(app->tui, pw_buf_text(&text));
-        else
-            pw_tui_say(app->tui, true, "saved views: %s", err.message);
-    }
-    pw_buf_clear(&text);
-    pw_buf_clear(&path);
-    pw_buf_clear(&folder);
-}
-
-static void write_views(struct app *app)
-{
-    struct pw_buf folder = {0}, path = {0}, text = {0};
-    struct pw_error err = {0};
-    pw_status status = PW_OK;
-
-    app->tui->views_changed = false;
-    if (!views_path(&folder, &path)) {
-        pw_tui_say(app->tui, true, "the view holds until you quit: neither XDG_CONFIG_HOME nor HOME names a folder");
-        goto done;
-    }
-    pw_tui_views_write(app->tui, &text);
-    status = pw_file_mkdirs(pw_buf_text(&folder), &err);
-    if (status == PW_OK)
-        status = pw_file_write(pw_buf_text(&path), pw_buf_text(&text), text.size, &err);
-    if (status != PW_OK)
-        pw_tui_say(app->tui, true, "saved views: %s", err.message);
-done:
-    pw_buf_clear(&text);
-    pw_buf_clear(&path);
-    pw_buf_clear(&folder);
-}
-
-static void edit(struct app *app)
-{
-    struct pw_error err = {0};
-    int result = pw_term_edit(app->tui->intent_text, &err);
-
-    app->all = true;
-    if (result != 0) {
-        if (result < 0)
-            pw_tui_say(app->tui, true, "%s", err.message);
-        else
-            pw_tui_say(app->tui, true, "the editor ended with %d: nothing is read anew", result);
-        return;
-    }
-    if (pw_session_reload(app->session, &err) != PW_OK ||
-        pw_session_verify(app->session, app->tui->selection, app->tui->selection_count, true, NULL, &err) != PW_OK)
-        pw_tui_say(app->tui, true, "%s", err.message);
-    else
-        pw_tui_say(app->tui, false, "read anew and verifying again: %s", app->tui->intent_text);
-}
-
-static void export_shown(struct app *app)
-{
-    struct pw_buf text = {0};
-    struct pw_error err = {0};
-    pw_status status;
-
-    pw_tui_export(app->tui, app->tui->intent_text, &text);
-    status = text.failed ? pw_error_memory(&err, text.size)
-                         : pw_file_write(app->tui->intent_text, pw_buf_text(&text), text.size, &err);
-    if (status != PW_OK)
-        pw_tui_say(app->tui, true, "%s", err.message);
-    else
-        pw_tui_say(app->tui, false, "wrote %zu bytes to %s", text.size, app->tui->intent_text);
-    pw_buf_clear(&text);
-}
-
-static void act_on_intent(struct app *app)
-{
-    pw_intent intent = app->tui->intent;
-    struct pw_error err = {0};
-
-    app->tui->intent = PW_INTENT_NONE;
-    switch (intent) {
-    case PW_INTENT_QUIT:
-        app->quit = true;
-        break;
-    case PW_INTENT_VERIFY:
-        if (pw_session_verify(app->session, app->tui->selection, app->tui->selection_count, true, NULL, &err) != PW_OK)
-            pw_tui_say(app->tui, true, "%s", err.message);
-        else
-            pw_tui_say(app->tui, false, "verifying %zu signatures%s; 3 shows the run", app->tui->selection_count,
-                       app->tui->device_ready ? "" : " as soon as the target is open");
-        break;
-    case PW_INTENT_CANCEL:
-        pw_session_cancel(app->session);
-        break;
-    case PW_INTENT_EDIT:
-        edit(app);
-        break;
-    case PW_INTENT_COPY:
-        pw_term_copy(app->tui->intent_text);
-        pw_tui_say(app->tui, false, "copied: %s", app->tui->intent_text);
-        break;
-    case PW_INTENT_EXPORT:
-        export_shown(app);
-        break;
-    case PW_INTENT_TRIAGE:
-        if (pw_session_triage(app->session, app->tui->decisions, app->tui->decision_count, &err) != PW_OK)
-            pw_tui_say(app->tui, true, "%s", err.message);
-        break;
-    case PW_INTENT_REDRAW:
-        app->all = true;
-        break;
-    default:
-        break;
-    }
-}
-
-static void take_keys(struct app *app)
+static void take_keys(struct pw_app *app)
 {
     struct pw_input input;
     bool resized = false;
 
-    while (!app->quit && pw_term_next(&input, &resized)) {
-        pw_tui_apply(app->tui, &input);
-        act_on_intent(app);
-        if (app->tui->views_changed)
-            write_views(app);
-        app->dirty = true;
-    }
+    while (!app->quit && pw_term_next(&input, &resized))
+        pw_app_key(app, &input);
     if (resized) {
         int rows, columns;
 
@@ -186,35 +24,7 @@ static void take_keys(struct app *app)
     }
 }
 
-static bool take_events(struct app *app)
-{
-    int taken = 0;
-
-    for (struct pw_event *event; taken < MAX_EVENTS_A_PAINT && (event = pw_session_next(app->session)); taken++) {
-        struct pw_input input = {.kind = PW_INPUT_SESSION, .event = event, .now_ms = pw_clock_ns() / 1000000};
-
-        pw_tui_apply(app->tui, &input);
-        pw_event_free(event);
-        app->dirty = true;
-    }
-    return taken == MAX_EVENTS_A_PAINT;
-}
-
-/* Who and when, for decisions; and whether a colleague's decisions arrived in the file. */
-static void look_around(struct app *app, int64_t now_ms)
-{
-    const char *user = getenv("LOGNAME") ? getenv("LOGNAME") : getenv("USER");
-    struct pw_error err = {0};
-    int64_t wall = pw_clock_wall_ms();
-
-    app->looked_ms = now_ms;
-    pw_triage_today(wall, app->tui->today);
-    pw_triage_today(wall + (int64_t)30 * 24 * 3600 * 1000, app->tui->in_a_month);
-    snprintf(app->tui->user_name, sizeof app->tui->user_name, "%.60s", user ? user : "");
-    pw_session_triage(app->session, NULL, 0, &err); /* a failure is said when there is something to keep */
-}
-
-static void loop(struct app *app, struct pw_error *err)
+static void loop(struct pw_app *app, struct pw_error *err)
 {
     struct pollfd wait[] = {{.fd = STDIN_FILENO, .events = POLLIN},
                             {.fd = pw_session_fd(app->session), .events = POLLIN},
@@ -227,42 +37,32 @@ static void loop(struct app *app, struct pw_error *err)
             pw_term_paint(&app->canvas, app->all);
             app->dirty = app->all = false;
         }
-        if (poll(wait, 3, more ? 0 : LOOK_EVERY_MS) < 0 && errno != EINTR)
+        if (poll(wait, 3, more ? 0 : PW_APP_LOOK_EVERY_MS) < 0 && errno != EINTR)
             break;
-        if (pw_clock_ns() / 1000000 - app->looked_ms >= LOOK_EVERY_MS)
-            look_around(app, pw_clock_ns() / 1000000);
+        pw_app_look_around(app);
         if (wait[0].revents & (POLLHUP | POLLERR | POLLNVAL)) /* the terminal went away */
             break;
         take_keys(app);
-        more = take_events(app);
+        more = pw_app_take_events(app);
     }
 }
 
 pw_status pw_app_run(struct pw_session *session, int color, struct pw_error *err)
 {
-    struct app app = {.session = session, .dirty = true, .all = true};
-    const struct pw_model *model = pw_session_model(session);
+    struct pw_app app = {.session = session};
     int rows, columns, number = 0;
-    pw_status status;
+    pw_status status = pw_app_begin(&app, err);
 
-    status = pw_tui_create(pw_session_inventory(session), model->path, pw_session_target(session), &app.tui, err);
     if (status == PW_OK)
         status = pw_term_open(color, err);
     if (status == PW_OK) {
-        app.tui->implementations = implementations;
-        app.tui->user = &app;
-        read_views(&app);
-        look_around(&app, pw_clock_ns() / 1000000);
         app.canvas.ascii = pw_term_ascii();
         pw_term_size(&rows, &columns);
         pw_tui_resize(app.tui, rows, columns);
         loop(&app, err);
-        pw_term_close();
-    } else {
-        pw_term_close();
     }
-    pw_canvas_clear(&app.canvas);
-    pw_tui_destroy(app.tui);
+    pw_term_close();
+    pw_app_end(&app);
     if (status == PW_OK && pw_term_ended(&number) && number != SIGINT)
         signal(number, SIG_DFL); /* a second one ends us at once if closing hangs */
     return status;

@@ -6,5 +6,16 @@
 
 /* Runs until the user quits. color as for pw_term_open. The session stays the caller's. */
 pw_status pw_app_run(struct pw_session *session, int color, struct pw_error *err);
+/* Runs the lines of a script instead of a terminal's keys; what it prints goes to stdout. *failed: expectations that
+ * did not hold, each said on stderr with the screen. Lines:
+ *   size COLUMNS ROWS      before anything is drawn 80 24
+ *   keys TEXT              plain characters, and <Enter> <Esc> <Tab> <Up> <Down> <Left> <Right> <PgUp> <PgDn> <Home>
+ *                          <End> <Backspace> <Space> <lt>
+ *   click ROW COLUMN       from 0
+ *   wait [SECONDS] TEXT    until the screen shows TEXT (60 s at most when no number is given)
+ *   shows TEXT, hides TEXT expectations
+ *   screen                 prints the screen
+ * Empty lines and those that begin with # are passed over. */
+pw_status pw_app_script(struct pw_session *session, const char *path, bool ascii, int *failed, struct pw_error *err);
 
 #endif

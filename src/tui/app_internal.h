@@ -1,0 +1,25 @@
+/* What the terminal's loop and the script's share: the model with its session, and what intents do. UI thread. */
+#ifndef PW_TUI_APP_INTERNAL_H
+#define PW_TUI_APP_INTERNAL_H
+
+#include "job/session.h"
+#include "tui/tui.h"
+
+struct pw_app {
+    struct pw_session *session;
+    struct pw_tui *tui;
+    struct pw_canvas canvas;
+    bool headless; /* no terminal: no editor, no clipboard */
+    bool dirty, all, quit;
+    int64_t looked_ms;
+};
+
+pw_status pw_app_begin(struct pw_app *app, struct pw_error *err); /* the model; app->session is set */
+void pw_app_end(struct pw_app *app);
+void pw_app_key(struct pw_app *app, const struct pw_input *input); /* applies and acts on the intent */
+bool pw_app_take_events(struct pw_app *app);                       /* true: more may wait */
+/* Who and when, for decisions; and, every two seconds, whether a colleague's decisions arrived in the file. */
+void pw_app_look_around(struct pw_app *app);
+#define PW_APP_LOOK_EVERY_MS 2000
+
+#endif

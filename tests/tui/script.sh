@@ -1,0 +1,38 @@
+# The workbench by script: what users automate with, run on a real graph and the real target.
+. "${PW_SOURCE:?}/tests/lib.sh"
+need_opencl
+cd "$scratch" || exit 1
+LC_ALL=C.UTF-8 XDG_CONFIG_HOME=$scratch
+export LC_ALL XDG_CONFIG_HOME
+"$PORTWRIGHT" make-graph --layers 1 --width 32 --heads 2 --vocabulary 64 -o small.onnx >/dev/null || exit 1
+
+cat >tour <<'END'
+# three keys from nothing: verify all, the problems, the worst one's detail
+size 100 30
+wait kernel
+keys a3
+wait 300 unproven or host
+keys 1/op:Softmax<Enter>
+shows > Softmax
+keys <Enter>
+shows Measured
+shows PASS
+keys <Esc>:group category<Enter>
+shows normalization  1 signatures
+keys :save-view mine<Enter>
+screen
+END
+exits "a tour holds" 0 "$PORTWRIGHT" small.onnx --dim batch=1,sequence=4,past_sequence=2 --script tour
+says "the screen is printed" "$scratch/out" "portwright  inventory"
+says "the view is kept" "$scratch/portwright/views" "op:Softmax"
+
+printf 'wait kernel\nshows no such text\nhides Softmax\n' >wrong
+exits "expectations that do not hold are a failed gate" 1 "$PORTWRIGHT" small.onnx --db "" --script wrong
+says "and say line and text" "$scratch/err" "wrong:2: the screen does not show 'no such text'"
+says "hides too" "$scratch/err" "wrong:3: the screen shows 'Softmax'"
+printf 'keys <Nonsense>\n' >broken
+exits "a broken script is wrong usage" 2 "$PORTWRIGHT" small.onnx --db "" --script broken
+says "with its line" "$scratch/err" "broken:1: expected a key's name"
+printf 'dance\n' >broken
+exits "an unknown verb too" 2 "$PORTWRIGHT" small.onnx --db "" --script broken
+finish
