@@ -13,11 +13,12 @@
 /* The bracketed list of inputs, *head before it, and the number of outputs after it (0: those that every call has). */
 static bool split_call(const char *text, struct pw_case_text *head, struct pw_case_text *list, int64_t *outputs)
 {
-    const char *end = text + strlen(text), *open = NULL, *arrow = strrchr(text, '>');
+    const char *end = text + strlen(text), *open = NULL, *arrow, *close = strrchr(text, ')');
     int depth = 0;
 
     *outputs = 0;
-    if (arrow && arrow > text && arrow[-1] == '-') {
+    arrow = close ? strchr(close, '>') : NULL;
+    if (arrow && arrow[-1] == '-') {
         struct pw_case_text rest = {arrow + 1, end}, word;
 
         if (!pw_case_word(&rest, "", &word) || !pw_case_int(&word, outputs) || *outputs < 1 ||
