@@ -637,13 +637,14 @@ static const struct pw_attention_form group_query_form = {pw_attention_read_grou
     {                                                                                                                  \
         .domain = "", .name = "Attention", .since = version, .category = PW_CATEGORY_ATTENTION, .attrs = attributes,   \
         .inputs = in, .outputs = attention_out, .min_outputs = 1, .infer = pw_attention_infer, .cost = cost,           \
-        .accuracy = accuracy, .golden = pw_attention_golden, .bind = bind, .data = &onnx_form                          \
+        .accuracy = accuracy, .golden = pw_attention_golden, .fill = pw_attention_fill, .bind = bind,                  \
+        .data = &onnx_form                                                                                             \
     }
 #define MICROSOFT(op_name, attributes, in, out, op_infer, op_golden, op_bind, op_form)                                 \
     {                                                                                                                  \
         .domain = "com.microsoft", .name = op_name, .since = 1, .category = PW_CATEGORY_ATTENTION,                     \
         .attrs = attributes, .inputs = in, .outputs = out, .min_outputs = 1, .infer = op_infer, .cost = cost,          \
-        .accuracy = accuracy, .golden = op_golden, .bind = op_bind, .data = &op_form                                   \
+        .accuracy = accuracy, .golden = op_golden, .fill = pw_attention_fill, .bind = op_bind, .data = &op_form        \
     }
 
 const struct pw_op pw_attention_ops[] = {
@@ -659,6 +660,7 @@ const struct pw_op pw_attention_ops[] = {
      .outputs = rotary_out,
      .infer = pw_rotary_infer,
      .golden = pw_rotary_golden,
+     .fill = pw_attention_fill,
      .bind = pw_rotary_bind},
     {.domain = "",
      .name = "LinearAttention",
@@ -690,6 +692,7 @@ const struct pw_op pw_attention_ops[] = {
      .cost = cost_projected,
      .accuracy = accuracy,
      .golden = pw_attention_projected_golden,
+     .fill = pw_attention_fill,
      .bind = bind_projected,
      .data = &projected_form},
     {.domain = "com.microsoft",
@@ -701,6 +704,7 @@ const struct pw_op pw_attention_ops[] = {
      .outputs = ms_rotary_out,
      .infer = pw_rotary_infer,
      .golden = pw_rotary_golden,
+     .fill = pw_attention_fill,
      .bind = pw_rotary_bind},
     {0},
 };

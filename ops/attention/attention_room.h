@@ -121,4 +121,7 @@ pw_status pw_rotary_infer(struct pw_call *call, struct pw_error *err);
 pw_status pw_rotary_golden(struct pw_eval *ev, struct pw_error *err);
 pw_status pw_rotary_bind(const struct pw_call *call, struct pw_bindings *b, struct pw_error *err);
 
+/* attention_fill.c */
+void pw_attention_fill(const struct pw_call *call, int input, struct pw_fill *fill);
+
 #endif

@@ -85,14 +85,15 @@ static void put_node_attribute(struct pw_buf *out, const struct pw_attr *attr)
     }
 }
 
+/* Where 0 stands for "absent" (EyeLike's dtype, ignore_index) it would be taken for a value, so zeros are left out. */
 static void put_default(struct pw_buf *out, const struct pw_attr_def *def)
 {
     if (def->required)
         return;
-    if (def->type == PW_ATTR_INT) {
+    if (def->type == PW_ATTR_INT && def->i != 0) {
         put_attribute(out, def->name);
         pw_buf_printf(out, "%lld", (long long)def->i);
-    } else if (def->type == PW_ATTR_FLOAT) {
+    } else if (def->type == PW_ATTR_FLOAT && (def->f < 0 || def->f > 0)) {
         put_attribute(out, def->name);
         pw_buf_printf(out, "%.9g", (double)def->f);
     } else if (def->type == PW_ATTR_STRING && def->s) {

@@ -83,7 +83,7 @@ struct pw_target_tensor {
 struct pw_target_library_call {
     const char *domain, *op_type;
     int opset;
-    /* "name=value …", defaults included: ints 3, floats 0.5, texts 'nearest' (escaped with a backslash: quote,
+    /* "name=value …", defaults but 0 included: ints 3, floats 0.5, texts 'nearest' (escaped with a backslash: quote,
      * backslash, n, t, 0), lists [1,2] ['a','b'], tensors <float32[2] 1 2>. */
     const char *attributes;
     const struct pw_target_tensor *inputs;

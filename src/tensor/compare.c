@@ -47,6 +47,8 @@ static double last_place(const struct float_scan *scan, double x)
  * format without infinities) is the right answer. */
 static bool overflow_agrees(const struct float_scan *scan, double got, double want)
 {
+    if (scan->mantissa_bits == 1 && want == 0.0) /* powers of two alone: zero is NaN, or the least of them */
+        return isnan(got) || got <= scan->min_normal;
     if (fabs(want) <= scan->max || isnan(want) || isinf(want))
         return false;
     return isnan(got) ? scan->max <= 448.0 : isinf(got) && signbit(got) == signbit(want);

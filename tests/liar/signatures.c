@@ -28,6 +28,7 @@ const struct liar_signature liar_signatures[] = {
     {"Swish-24 alpha=0.8 (" FLAT ")", NULL},
     {"Shrink-9 lambd=0.4 bias=0.3 (" FLAT ")", FLOATS},
     {"Shrink-9 lambd=20.0 bias=7.0 (" FLAT ")", "int8 uint8 int16 uint16 int32 uint32 int64 uint64"},
+    {"SwiGLU-28 alpha=0.8 (" FLAT ", " FLAT ")", NULL},
     {"com.microsoft:Gelu-1 (" FLAT ")", NULL},
     {"com.microsoft:BiasGelu-1 (" FLAT ", T[61])", NULL},
     {"com.microsoft:FastGelu-1 (" FLAT ", T[61])", NULL},
@@ -41,9 +42,13 @@ const struct liar_signature liar_signatures[] = {
     {"com.microsoft:MultiHeadAttention-1 num_heads=3 unidirectional=1 scale=0.3 (T[2,9,48], T[2,9,48], T[2,9,57])",
      NULL},
     {"com.microsoft:GroupQueryAttention-1 num_heads=4 kv_num_heads=2 scale=0.3 (T[2,9,64], T[2,9,32], T[2,9,32], -, -, "
-     "=int32[2] 8, int32[] 9) -> 3",
+     "int32[2], int32[] 9) -> 3",
      NULL},
     {"com.microsoft:Attention-1 num_heads=3 unidirectional=1 (T[2,9,20], T[20,144], T[144])", NULL},
+    {"LinearAttention-27 kv_num_heads=2 q_num_heads=4 scale=0.3 update_rule='gated_delta' (T[2,9,52], T[2,9,26], "
+     "T[2,9,38], "
+     "T[2,2,13,19], T[2,9,2], T[2,9,2]) -> 2",
+     NULL},
     {"com.microsoft:RotaryEmbedding-1 interleaved=1 (T[2,3,7,26], int64[2,7], T[50,13], T[50,13])", NULL},
     /* cast */
     {"Cast-25 to=float32 (" FLAT ")", NULL},
@@ -174,6 +179,8 @@ const struct liar_signature liar_signatures[] = {
     {"Trilu-14 upper=0 (T[3,19,23], int64[] 2)", NULL},
     {"ReverseSequence-28 batch_axis=1 time_axis=0 (T[19,7,11], int64[7])", NULL},
     {"CenterCropPad-18 axes=[0,2] (T[7,13,20], int64[2] 10 13)", NULL},
+    /* linalg */
+    {"Det-22 (T[7,5,4,4])", NULL},
     /* loss */
     {"NegativeLogLikelihoodLoss-22 reduction='none' ignore_index=1 (T[7,5,31], int64[7,31], T[5])", NULL},
     {"NegativeLogLikelihoodLoss-22 (T[7,5,31], int64[7,31], T[5])", NULL},
@@ -298,7 +305,8 @@ const struct liar_signature liar_signatures[] = {
     /* training */
     {"ai.onnx.preview.training:Adagrad-1 norm_coefficient=0.1 (float32[], int64[], T[7,61], T[7,61], T[7,61]) -> 2",
      FLOATS},
-    {"ai.onnx.preview.training:Adam-1 norm_coefficient=0.1 (float32[], int64[], T[7,61], T[7,61], T[7,61], T[7,61]) -> 3",
+    {"ai.onnx.preview.training:Adam-1 norm_coefficient=0.1 (float32[], int64[], T[7,61], T[7,61], T[7,61], T[7,61]) -> "
+     "3",
      FLOATS},
     {"ai.onnx.preview.training:Momentum-1 alpha=0.9 beta=0.5 mode='nesterov' norm_coefficient=0.1 (float32[], int64[], "
      "T[7,61], T[7,61], T[7,61]) -> 2",
