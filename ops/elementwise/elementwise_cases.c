@@ -76,6 +76,8 @@ const struct pw_room_case pw_elementwise_cases[] = {
      {"bool[3] 1 0 0"},
      NULL,
      0},
+    {"elementwise/isinf_float8", "IsInf-20", {"float8e5m2[4] 1 inf -inf nan"}, {"bool[4] 0 1 1 0"}, NULL, 0},
+    {"elementwise/isnan_float8", "IsNaN-20", {"float8e4m3fn[3] nan 448 -1"}, {"bool[3] 1 0 0"}, NULL, 0},
     {"elementwise/isnan", "IsNaN-13", {"float32[4] nan 0 inf -1"}, {"bool[4] 1 0 0 0"}, NULL, 0},
     {"elementwise/log", "Log-13", {"float32[4] 1 2.718281828 0 -1"}, {"float32[4] 0 1 -inf nan"}, NULL, 0},
     {"elementwise/neg", "Neg-13", {"float32[2] -1.5 2"}, {"float32[2] 1.5 -2"}, NULL, 0},
