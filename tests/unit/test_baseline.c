@@ -1,0 +1,540 @@
+/* Baselines as text: what is written reads back the same, errors say where, numbers are given once. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/file.h"
+#include "baseline/baseline_make.h"
+#include "baseline/folder.h"
+#include "baseline/kept.h"
+#include "json_schema.h"
+#include "report/baseline.h"
+
+static char folder[64];
+
+static int set_up(void **state)
+{
+    (void)state;
+    snprintf(folder, sizeof folder, "/tmp/pw-baseline-XXXXXX");
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    char command[256];
+
+    (void)state;
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    return system(command) == 0 ? 0 : -1;
+}
+
+static const char *path_of(const char *name)
+{
+    static char paths[4][256];
+    static int next;
+    char *path = paths[next++ % 4];
+
+    snprintf(path, sizeof paths[0], "%s/%s", folder, name);
+    return path;
+}
+
+static double slices_a[] = {1.01, 1.02, 1.0, 0.99, 1.01, 1.0, 1.02, 1.01, 1.0, 0.98, 1.0, 1.01};
+static double slices_b[] = {1.31, 1.32, 1.3, 1.29, 1.31, 1.3, 1.32, 1.31, 1.3, 1.28, 1.3, 1.31};
+
+static struct pw_baseline_row rows[] = {
+    /* in the order of the files */
+    {.id = "00112233445566aa",
+     .op = "Cast-13",
+     .shapes = "[] -> []",
+     .kernel = "",
+     .coverage = PW_COVERAGE_HOST,
+     .standing = "unproven",
+     .error = NAN,
+     .tolerance = NAN,
+     .limit = NAN,
+     .cases = "",
+     .target_ns = {NAN, NAN, NAN},
+     .reference_ns = {NAN, NAN, NAN},
+     .ratio = {NAN, NAN, NAN},
+     .reference = ""},
+    {.id = "00112233445566bb",
+     .op = "Softmax-13",
+     .shapes = "[1,6] -> [1,6]",
+     .kernel = "softmax_rows",
+     .coverage = PW_COVERAGE_KERNEL,
+     .standing = "held",
+     .error = 2.9e-7,
+     .tolerance = 1.1e-6,
+     .limit = 6.02e-7,
+     .cases = "24:00000000000000ff",
+     .target_ns = {1500, 1400, 1600},
+     .reference_ns = {1490, 1400, 1550},
+     .ratio = {1.01, 1, 1.02},
+     .reference = "loops",
+     .ratios = slices_a,
+     .ratio_count = 12},
+};
+static struct pw_baseline_set sets[] = {{"batch=1", rows, 2}};
+static struct pw_baseline_kernel kernels[] = {
+    {"softmax_rows", "abcd", "ef01", "hand", "one \"row\" a group: \\o/ # not a comment", "cols in steps"}};
+static struct pw_baseline_text fields[] = {{"cpu", "Fast: CPU #1"}, {"cores", "8"}};
+
+static struct pw_baseline made(pw_baseline_kind kind)
+{
+    return (struct pw_baseline){.kind = kind,
+                                .path = "",
+                                .graph = "0123456789abcdef0123456789abcdef",
+                                .model = "m\xc3\xb6"
+                                         "del.onnx",
+                                .target_kind = "chip",
+                                .device = "Chip \"X\"",
+                                .driver = "1.0",
+                                .runtime = "",
+                                .environment_id = kind == PW_BASELINE_THROUGHPUT ? "feedfacefeedface" : "",
+                                .environment = fields,
+                                .environment_count = kind == PW_BASELINE_THROUGHPUT ? 2 : 0,
+                                .protocol = "",
+                                .protocol_hash = "",
+                                .seed = 7,
+                                .version = "0.1.0",
+                                .recorded = "2026-03-01T12:00:00Z",
+                                .approved_by = "",
+                                .approved_at = "",
+                                .message = "",
+                                .sets = sets,
+                                .set_count = 1,
+                                .kernels = kernels,
+                                .kernel_count = 1};
+}
+
+static void save(const struct pw_baseline *b)
+{
+    struct pw_buf path = {0};
+    struct pw_error err = {0};
+
+    if (pw_baseline_save_pending(path_of("k"), b, &path, &err) != PW_OK)
+        fail_msg("%s", err.message);
+    pw_buf_clear(&path);
+}
+
+static void test_round_trip(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < PW_BASELINE_KIND_COUNT; kind++) {
+        struct pw_baseline b = made((pw_baseline_kind)kind), back = {0};
+        struct pw_buf text = {0}, again = {0};
+        struct pw_error err = {0};
+        const struct pw_baseline_row *row;
+
+        pw_baseline_sort(&b);
+        assert_int_equal(pw_baseline_print(&b, &text, &err), PW_OK);
+        assert_int_equal(pw_file_write(path_of("b.yaml"), pw_buf_text(&text), text.size, &err), PW_OK);
+        if (pw_baseline_read(path_of("b.yaml"), &back, &err) != PW_OK)
+            fail_msg("%s", err.message);
+        assert_int_equal(pw_baseline_print(&back, &again, &err), PW_OK);
+        assert_string_equal(pw_buf_text(&text), pw_buf_text(&again));
+        assert_string_equal(back.model, b.model);
+        assert_string_equal(back.device, b.device);
+        assert_string_equal(back.kernels[0].algorithm, kernels[0].algorithm);
+        assert_int_equal(back.sets[0].count, 2);
+        assert_string_equal(back.sets[0].rows[0].op, "Cast-13"); /* sorted by operator */
+        assert_int_equal(back.sets[0].rows[0].coverage, PW_COVERAGE_HOST);
+        row = pw_baseline_row_of(pw_baseline_set_of(&back, "batch=1"), "00112233445566bb");
+        assert_non_null(row);
+        if (kind == PW_BASELINE_PRECISION) {
+            assert_true(row->error == 2.9e-7 && row->limit == 6.02e-7);
+            assert_true(isnan(back.sets[0].rows[0].error));
+            assert_string_equal(row->cases, "24:00000000000000ff");
+        } else {
+            assert_true(row->ratio.low == 1 && row->target_ns.high == 1600 && row->ratio_count == 12);
+            assert_true(row->ratios[9] == 0.98);
+            assert_string_equal(back.environment[0].value, "Fast: CPU #1");
+        }
+        /* one line a signature */
+        assert_null(strchr(strstr(pw_buf_text(&text), "00112233445566bb") + 20, '{'));
+        pw_buf_clear(&text);
+        pw_buf_clear(&again);
+        pw_baseline_clear(&back);
+    }
+}
+
+static void test_bad_files(void **state)
+{
+#define HEAD "format: 1\nbaseline: precision\nnumber: 1\ngraph: g\ntarget: {kind: k}\n"
+#define ROW "sets:\n  \"\":\n    \"00112233445566aa\": "
+    static const struct {
+        const char *text, *says;
+    } cases[] = {
+        {"", "'format' is missing"},
+        {"[1]", "expected a map"},
+        {"format: 9\n", "format 1"},
+        {"format: 1\nbaseline: speed\n", "'speed'"},
+        {"format: 1\nbaseline: precision\nnumber: 1\ngraph: g\n", "target"},
+        {"format: 1\nbaseline: precision\nnumber: 0\ngraph: g\ntarget: {kind: k}\n", ":3:"},
+        {"format: 1\nbaseline: precision\nnumber: 99999999999999\ngraph: g\ntarget: {kind: k}\n", ":3:"},
+        {HEAD "environment: {id: x}\n", "no environment"},
+        {HEAD "sest: {}\n", "sets"},
+        {HEAD "sets: [1]\n", "binding sets"},
+        {HEAD ROW "{op: A, coverage: kernl, standing: held}\n", "kernl"},
+        {HEAD ROW "{op: A, coverage: kernel, standing: fine}\n", "fine"},
+        {HEAD ROW "{op: A, coverage: kernel, standing: held, error: -1}\n", "key 'error'"},
+        {HEAD ROW "{op: A, coverage: kernel, standing: held, error: lots}\n", "key 'error'"},
+        {HEAD ROW "{op: A, coverage: kernel, standing: held, ratio: [1, 1, 1]}\n", "ratio"},
+        {HEAD "sets:\n  \"\":\n    \"zz\": {}\n", "'zz'"},
+        {HEAD "kernels:\n  k: {hash: a, kept: ../../etc}\n", "../../etc"},
+        {HEAD ROW "{op: A, coverage: kernel, standing: held}\n    \"00112233445566aa\": {op: A}\n", ":9:"},
+        {"format: 1\nbaseline: throughput\nnumber: 1\ngraph: g\ntarget: {kind: k}\n", "environment"},
+        {"format: 1\nbaseline: throughput\nnumber: 1\ngraph: g\ntarget: {kind: k}\nenvironment: {id: e}\n" ROW
+         "{op: A, coverage: kernel, slices: [1, 0]}\n",
+         "above 0"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct pw_baseline b = {0};
+        struct pw_error err = {0};
+
+        assert_int_equal(pw_file_write(path_of("bad.yaml"), cases[i].text, strlen(cases[i].text), &err), PW_OK);
+        if (pw_baseline_read(path_of("bad.yaml"), &b, &err) == PW_OK)
+            fail_msg("taken: %s", cases[i].text);
+        assert_null(b.graph);
+        if (!strstr(err.message, cases[i].says) || !strstr(err.message, "bad.yaml"))
+            fail_msg("expected '%s' in: %s", cases[i].says, err.message);
+    }
+}
+
+static int approve(int *number, struct pw_error *err)
+{
+    const struct pw_baseline_approval approval = {"ann", "because", "2026-03-02T08:00:00Z"};
+    struct pw_buf paths = {0};
+    size_t approved = 0;
+    pw_status status = pw_baseline_approve(path_of("k"), &approval, number, &approved, &paths, err);
+
+    pw_buf_clear(&paths);
+    return status == PW_OK ? (int)approved : -1;
+}
+
+static const char *find(const char *which, pw_baseline_kind kind, struct pw_arena *arena)
+{
+    const char *path = NULL;
+    struct pw_error err = {0};
+
+    if (pw_baseline_find(path_of("k"), which, kind, "feedfacefeedface", arena, &path, &err) != PW_OK)
+        return err.message[0] ? "error" : "?";
+    return path ? strrchr(path, '/') + 1 : NULL;
+}
+
+static void test_approval(void **state)
+{
+    struct pw_baseline precision = made(PW_BASELINE_PRECISION), throughput = made(PW_BASELINE_THROUGHPUT), b = {0};
+    struct pw_arena arena = {0};
+    struct pw_error err = {0};
+    int number = 0;
+
+    (void)state;
+    assert_int_equal(approve(&number, &err), -1);
+    assert_non_null(strstr(err.message, "nothing is pending"));
+    save(&precision);
+    save(&throughput);
+    assert_string_equal(find("pending", PW_BASELINE_PRECISION, &arena), "precision-pending.yaml");
+    assert_null(find("latest", PW_BASELINE_PRECISION, &arena));
+    assert_int_equal(approve(&number, NULL), 2);
+    assert_int_equal(number, 1);
+    assert_null(find("pending", PW_BASELINE_PRECISION, &arena));
+    save(&precision);
+    assert_int_equal(approve(&number, NULL), 1);
+    assert_int_equal(number, 2);
+    assert_string_equal(find("latest", PW_BASELINE_PRECISION, &arena), "precision-2.yaml");
+    assert_string_equal(find("1", PW_BASELINE_PRECISION, &arena), "precision-1.yaml");
+    assert_string_equal(find("2", PW_BASELINE_THROUGHPUT, &arena), "throughput-feedfacefeedface-1.yaml");
+    assert_string_equal(find("3", PW_BASELINE_PRECISION, &arena), "error");
+    assert_string_equal(find("newest", PW_BASELINE_PRECISION, &arena), "error");
+    assert_int_equal(pw_baseline_read(path_of("k/precision-2.yaml"), &b, &err), PW_OK);
+    assert_int_equal(b.number, 2);
+    assert_string_equal(b.approved_by, "ann");
+    assert_string_equal(b.message, "because");
+    pw_baseline_clear(&b);
+    pw_arena_clear(&arena);
+}
+
+/* Approvals and records at once: every approved file has a number of its own, none was overwritten. */
+static void test_approvals_at_once(void **state)
+{
+    enum { WRITERS = 6, EACH = 4 };
+    struct pw_arena arena = {0};
+    struct pw_baseline_file *files;
+    size_t count, pending = 0;
+    struct pw_error err = {0};
+    int results[2], got = 0;
+
+    (void)state;
+    assert_int_equal(pipe(results), 0);
+    for (int w = 0; w < WRITERS; w++)
+        if (fork() == 0) {
+            for (int i = 0; i < EACH; i++) {
+                struct pw_baseline b = made(PW_BASELINE_PRECISION);
+                struct pw_buf path = {0};
+                struct pw_error why = {0};
+                int number = 0;
+
+                b.seed = (uint64_t)(w * 100 + i);
+                if (pw_baseline_save_pending(path_of("k"), &b, &path, &why) != PW_OK)
+                    _exit(1);
+                pw_buf_clear(&path);
+                if (approve(&number, &why) < 0 && !strstr(why.message, "nothing is pending"))
+                    _exit(2); /* another process may have approved ours together with its own */
+                if (number && write(results[1], &number, sizeof number) != sizeof number)
+                    _exit(3);
+            }
+            _exit(0);
+        }
+    for (int w = 0; w < WRITERS; w++) {
+        int code = 1;
+
+        wait(&code);
+        assert_int_equal(code, 0);
+    }
+    close(results[1]);
+    assert_int_equal(pw_baseline_list(path_of("k"), &arena, &files, &count, &err), PW_OK);
+    for (size_t i = 0; i < count; i++)
+        pending += !files[i].number;
+    assert_int_equal(pending, 0); /* the last record was approved by someone */
+    for (int number; read(results[0], &number, sizeof number) == sizeof number; got++) {
+        bool found = false;
+
+        for (size_t i = 0; i < count; i++)
+            found |= files[i].number == number;
+        assert_true(found);
+    }
+    assert_int_equal(got, (int)count); /* as many as were said to be approved: no number twice */
+    for (size_t i = 0; i < count; i++) {
+        struct pw_baseline b = {0};
+
+        assert_int_equal(files[i].number, (int)i + 1);
+        assert_int_equal(pw_baseline_read(files[i].path, &b, &err), PW_OK);
+        assert_int_equal(b.number, files[i].number);
+        pw_baseline_clear(&b);
+    }
+    close(results[0]);
+    pw_arena_clear(&arena);
+}
+
+/* Unchanged times keep their lines; a changed one does not; a diff shows only that. */
+static void test_unchanged_lines_stay(void **state)
+{
+    struct pw_baseline_row changed[2] = {rows[1], rows[1]};
+    struct pw_baseline_set changed_sets[] = {{"batch=1", changed, 2}};
+    struct pw_baseline before = made(PW_BASELINE_THROUGHPUT), now = made(PW_BASELINE_THROUGHPUT);
+    struct pw_baseline_row both[2] = {rows[1], rows[1]};
+    struct pw_baseline_set both_sets[] = {{"batch=1", both, 2}};
+    struct pw_gate_options options = pw_gate_options_default();
+    double jitter[12];
+    size_t kept = 0;
+    struct pw_error err = {0};
+
+    (void)state;
+    both[1].id = changed[1].id = "00112233445566cc";
+    before.sets = both_sets;
+    now.sets = changed_sets;
+    for (int i = 0; i < 12; i++)
+        jitter[i] = slices_a[11 - i] * 1.003;
+    changed[0].ratios = jitter;
+    changed[0].target_ns.median = 1507;
+    changed[1].ratios = slices_b;
+    changed[1].target_ns.median = 1950;
+    assert_int_equal(pw_baseline_carry(&before, &now, &options, &kept, &err), PW_OK);
+    assert_int_equal(kept, 1);
+    assert_true(changed[0].target_ns.median == 1500 && changed[0].ratios[0] == slices_a[0]);
+    assert_true(changed[1].target_ns.median == 1950 && changed[1].ratios == slices_b);
+    pw_arena_clear(&now.arena);
+}
+
+static void test_join(void **state)
+{
+    struct pw_baseline precision = made(PW_BASELINE_PRECISION), throughput = made(PW_BASELINE_THROUGHPUT);
+    struct pw_baseline_set less[] = {{"batch=1", rows + 1, 1}};
+    struct pw_baseline now = made(PW_BASELINE_PRECISION);
+    struct pw_baseline_pair a = {&precision, &throughput}, b = {&now, NULL};
+    struct pw_arena arena = {0};
+    struct pw_gate_signature *signatures;
+    size_t count, common;
+
+    (void)state;
+    now.sets = less;
+    for (int partial = 0; partial < 2; partial++) {
+        assert_int_equal(pw_baseline_join(&a, &b, "batch=1", partial, &arena, &signatures, &count, &common, NULL),
+                         PW_OK);
+        assert_int_equal(count, 2);
+        assert_int_equal(common, 1);
+        assert_true(signatures[0].now.present == (partial || !strcmp(signatures[0].id, rows[1].id)));
+    }
+    for (size_t i = 0; i < count; i++)
+        if (!strcmp(signatures[i].id, "00112233445566bb")) {
+            assert_true(signatures[i].before.error == 2.9e-7 && signatures[i].before.ratio_count == 12);
+            assert_string_equal(signatures[i].before.kernel_hash, "abcd");
+            assert_int_equal(signatures[i].now.ratio_count, 0);
+        }
+    assert_int_equal(pw_baseline_join(&a, &b, "batch=2", false, &arena, &signatures, &count, &common, NULL), PW_OK);
+    assert_int_equal(count, 0);
+    pw_arena_clear(&arena);
+}
+
+static void test_ratios_of_slices(void **state)
+{
+    int64_t target[] = {200, 400, 300, 900, 1000, 1100}, reference[] = {100, 100, 100};
+    struct pw_signature_result result = {.target_samples = target,
+                                         .target_sample_count = 6,
+                                         .reference_samples = reference,
+                                         .reference_sample_count = 3};
+    double ratios[8];
+
+    (void)state;
+    assert_int_equal(pw_baseline_ratios(&result, ratios, 8), 3);
+    assert_true(ratios[0] == 3 && ratios[1] == 6 && ratios[2] == 10.5); /* medians of pairs: 300, 600, 1050 */
+    assert_int_equal(pw_baseline_ratios(&result, ratios, 1), 1);
+    result.reference_sample_count = 0;
+    assert_int_equal(pw_baseline_ratios(&result, ratios, 8), 0);
+}
+
+static void test_folders(void **state)
+{
+    struct pw_buf out = {0};
+    struct pw_error err = {0};
+
+    (void)state;
+    assert_int_equal(pw_folder_graph(path_of("b"), "0123456789abcdef", "/x/my model;v2.onnx", &out, &err), PW_OK);
+    assert_true(pw_text_ends(pw_buf_text(&out), "/b/my-model-v2-0123456789ab"));
+    assert_int_equal(pw_file_mkdirs(pw_buf_text(&out), &err), PW_OK);
+    pw_buf_clear(&out); /* a renamed model finds its folder */
+    assert_int_equal(pw_folder_graph(path_of("b"), "0123456789abcdef", "renamed.onnx", &out, &err), PW_OK);
+    assert_true(pw_text_ends(pw_buf_text(&out), "/b/my-model-v2-0123456789ab"));
+    pw_buf_clear(&out);
+    assert_int_equal(pw_folder_graph(path_of("b"), "ffff456789abcdef", "..", &out, &err), PW_OK);
+    assert_true(pw_text_ends(pw_buf_text(&out), "/b/-.-ffff456789ab"));
+    pw_buf_clear(&out);
+}
+
+/* A kept kernel loads as it was; a changed byte is noticed. */
+static void test_kept_kernels(void **state)
+{
+    char command[512];
+    struct pw_ops_dir dir = {path_of("ops"), false};
+    struct pw_kernels *kernels_now = NULL, *kept = NULL;
+    const struct pw_kernel *kernel, *old = NULL;
+    char pack[PW_HASH_TEXT], again[PW_HASH_TEXT], hash[PW_HASH_TEXT], sub[128];
+    struct pw_buf why = {0};
+    struct pw_error err = {0};
+
+    (void)state;
+    snprintf(command, sizeof command, "mkdir %s/ops && cp -r %s/ops/softmax %s/ops/prelude.cl %s/ops", folder,
+             getenv("PW_SOURCE") ? getenv("PW_SOURCE") : PW_SRCDIR,
+             getenv("PW_SOURCE") ? getenv("PW_SOURCE") : PW_SRCDIR, folder);
+    assert_int_equal(system(command), 0);
+    if (pw_kernels_load(&dir, 1, &kernels_now, &err) != PW_OK)
+        fail_msg("%s", err.message);
+    kernel = pw_kernels_find(kernels_now, "softmax_rows");
+    assert_non_null(kernel);
+    pw_hash_text(pw_kernel_hash(kernel), hash);
+    assert_int_equal(pw_kept_save(folder, kernel, pack, &err), PW_OK);
+    assert_int_equal(pw_kept_save(folder, kernel, again, &err), PW_OK);
+    assert_string_equal(pack, again);
+    assert_int_equal(pw_kept_load(folder, pack, "softmax_rows", hash, &kept, &old, &why, &err), PW_OK);
+    assert_non_null(kept);
+    assert_true(pw_kernel_foreign(old)); /* it comes out of a repository */
+    pw_kernels_destroy(kept);
+    assert_int_equal(pw_kept_load(folder, pack, "softmax_rowz", hash, &kept, &old, &why, &err), PW_OK);
+    assert_null(kept);
+    assert_non_null(strstr(pw_buf_text(&why), "softmax_rowz"));
+    assert_int_equal(pw_kept_load(folder, "../ops", "softmax_rows", hash, &kept, &old, &why, &err), PW_OK);
+    assert_null(kept);
+    snprintf(sub, sizeof sub, "kernels/%s/softmax/softmax.cl", pack);
+    snprintf(command, sizeof command, "echo '/* */' >> %s", path_of(sub));
+    assert_int_equal(system(command), 0);
+    assert_int_equal(pw_kept_load(folder, pack, "softmax_rows", hash, &kept, &old, &why, &err), PW_OK);
+    assert_null(kept);
+    pw_kernels_destroy(kernels_now);
+    pw_buf_clear(&why);
+}
+
+static void test_reports(void **state)
+{
+    struct pw_baseline before = made(PW_BASELINE_PRECISION), after = made(PW_BASELINE_PRECISION);
+    struct pw_baseline_row worse[2] = {rows[0], rows[1]};
+    struct pw_baseline_set after_sets[] = {{"batch=1", worse, 2}};
+    struct pw_baseline_pair a = {&before, NULL}, b = {&after, NULL};
+    struct pw_gate_options options = pw_gate_options_default();
+    struct pw_report_diff_part part = {.before = &before, .after = &after, .dims = "batch=1", .mark = ""};
+    struct pw_report_diff diff = {"latest", "pending", &part, 1};
+    struct pw_report_baseline_entry entries[] = {{"g/k", "g/k/precision-1.yaml", &before, "", true},
+                                                 {"g/k", "g/k/precision-2.yaml", NULL, "no <good>", false}};
+    struct pw_arena arena = {0};
+    struct pw_gate_signature *signatures;
+    struct pw_gate_result results[4];
+    struct pw_gate_totals totals;
+    struct pw_buf out = {0};
+    size_t common;
+    char why[2048];
+    struct pw_error err = {0};
+
+    (void)state;
+    before.number = 1;
+    before.approved_by = "ann | bob";
+    worse[1].error = 9e-7;
+    after.sets = after_sets;
+    assert_int_equal(pw_baseline_join(&a, &b, "batch=1", false, &arena, &signatures, &part.count, &common, &err),
+                     PW_OK);
+    assert_int_equal(pw_gate_decide(&options, signatures, part.count, results, &totals, &err), PW_OK);
+    part.signatures = signatures;
+    part.results = results;
+    pw_report_diff_text(&diff, &out);
+    assert_non_null(strstr(pw_buf_text(&out), "worse"));
+    assert_non_null(strstr(pw_buf_text(&out), "error 2.9e-07 -> 9e-07"));
+    assert_non_null(strstr(pw_buf_text(&out), "1 signatures differ, 1 are as they were"));
+    pw_buf_clear(&out);
+    pw_report_diff_md(&diff, &out);
+    assert_non_null(strstr(pw_buf_text(&out), "| worse | Softmax-13 |"));
+    pw_buf_clear(&out);
+    assert_int_equal(pw_report_diff_json(&diff, &out, &err), PW_OK);
+    if (!schema_check_text("baseline.schema.json", pw_buf_text(&out), why, sizeof why))
+        fail_msg("%s", why);
+    pw_buf_clear(&out);
+    assert_int_equal(pw_report_baselines_json(entries, 2, &out, &err), PW_OK);
+    if (!schema_check_text("baselines.schema.json", pw_buf_text(&out), why, sizeof why))
+        fail_msg("%s", why);
+    pw_buf_clear(&out);
+    pw_report_baselines_md(entries, 2, &out);
+    assert_non_null(strstr(pw_buf_text(&out), "ann \\| bob"));
+    assert_non_null(strstr(pw_buf_text(&out), "no \\<good\\>"));
+    pw_buf_clear(&out);
+    pw_report_baselines_text(entries, 2, &out);
+    assert_non_null(strstr(pw_buf_text(&out), "1*"));
+    pw_buf_clear(&out);
+    pw_arena_clear(&arena);
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(test_round_trip),
+        TEST(test_bad_files),
+        TEST(test_approval),
+        TEST(test_approvals_at_once),
+        TEST(test_unchanged_lines_stay),
+        TEST(test_join),
+        TEST(test_ratios_of_slices),
+        TEST(test_folders),
+        TEST(test_kept_kernels),
+        TEST(test_reports),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
