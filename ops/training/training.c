@@ -101,6 +101,25 @@ static pw_status infer(struct pw_call *call, struct pw_error *err)
     return status;
 }
 
+/* What is left of Gradient when a model is loaded: a node that no rule replaces. Its outputs look like its variables.
+ */
+static pw_status infer_gradient(struct pw_call *call, struct pw_error *err)
+{
+    const struct pw_attr *xs = pw_node_attr(call->node, "xs");
+
+    if (!xs || xs->type != PW_ATTR_STRINGS || (size_t)call->output_count > xs->count ||
+        call->output_count > call->input_count)
+        return pw_call_error(call, err, "%d inputs and %d outputs do not fit the names in xs", call->input_count,
+                             call->output_count);
+    for (int i = 0; i < call->output_count; i++) {
+        if (call->in[i])
+            pw_call_output_like(call, i, i);
+        else
+            pw_call_output_unknown(call, i, PW_DTYPE_UNDEFINED);
+    }
+    return PW_OK;
+}
+
 /* ---- cost, accuracy ---- */
 
 static pw_status cost(const struct pw_call *call, struct pw_cost *out, struct pw_error *err)
@@ -208,7 +227,23 @@ static const struct pw_training_form adagrad = {PW_TRAINING_ADAGRAD, 1, 0}, adam
         .golden = pw_training_evaluate, .fast = pw_training_evaluate, .fill = fill, .bind = bind, .data = &form        \
     }
 
+static const struct pw_formal gradient_in[] = {{"Inputs", "T1", PW_FORMAL_VARIADIC | PW_FORMAL_MIXED}, {0}};
+static const struct pw_formal gradient_out[] = {{"Outputs", "T2", PW_FORMAL_VARIADIC | PW_FORMAL_MIXED}, {0}};
+static const struct pw_attr_def gradient_attrs[] = {{.name = "xs", .type = PW_ATTR_STRINGS, .required = true},
+                                                    {.name = "y", .type = PW_ATTR_STRING, .required = true},
+                                                    {.name = "zs", .type = PW_ATTR_STRINGS},
+                                                    {0}};
+
 const struct pw_op pw_training_ops[] = {
+    {.domain = "ai.onnx.preview.training",
+     .name = "Gradient",
+     .since = 1,
+     .category = PW_CATEGORY_OTHER,
+     .attrs = gradient_attrs,
+     .inputs = gradient_in,
+     .outputs = gradient_out,
+     .host_only = "replaced by the nodes that compute it when the model is loaded",
+     .infer = infer_gradient},
     OPTIMIZER("Adagrad", adagrad_attrs, adagrad),
     OPTIMIZER("Adam", adam_attrs, adam),
     OPTIMIZER("Momentum", momentum_attrs, momentum),

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "graph/gradient.h"
 #include "graph/onnx_reader.h"
 
 #define SHOW 64
@@ -19,6 +20,8 @@ pw_status pw_model_parse(const void *bytes, size_t size, const char *name, const
         return pw_error_memory(err, sizeof *model);
     model->path = pw_arena_strndup(&model->arena, name, strlen(name));
     status = model->path ? pw_onnx_read(model, bytes, size, dir, err) : pw_error_memory(err, strlen(name));
+    if (status == PW_OK)
+        status = pw_gradient_expand(model, err);
     if (status != PW_OK) {
         if (err && err->status != PW_OK)
             status = err->status;

@@ -184,8 +184,8 @@ static pw_status run_reference(struct pw_eval_frame *frame, const struct pw_node
     pw_status status = PW_OK;
 
     if (op == NULL || (op->golden == NULL && op->fast == NULL))
-        return pw_error_set(err, PW_ERR_UNSUPPORTED, "%s: no reference for this operator",
-                            pw_node_where(node, where, sizeof where));
+        return pw_error_set(err, PW_ERR_UNSUPPORTED, "%s: %s", pw_node_where(node, where, sizeof where),
+                            node->note ? node->note : "no reference for this operator");
     if (frame->context->options.backend != NULL || op->fast == NULL)
         ev.mode = PW_EVAL_GOLDEN;
     else if (op->golden == NULL)

@@ -5,7 +5,7 @@
  *   const w float32[4] 1 2 3 4      an initializer (tensor text as in room cases)
  *   info y float32[batch,4]         value_info
  *   y = Add (x, w)                  a node "n_y"; "a,b = Split axis=1 (x)"; an empty place is omitted
- *   z = com.example:Foo k=2 (y)     attributes: ints, floats (with a point), 'text', [1,2], [1.0,2.0],
+ *   z = com.example:Foo k=2 (y)     attributes: ints, floats (with a point), 'text', [1,2], [1.0,2.0], ['a','b'],
  *   output z float32                {1}: the second subgraph text
  */
 #ifndef PW_TESTS_GRAPH_TEXT_H
@@ -100,6 +100,18 @@ static inline void graph_text_list(struct pw_buf *attrs, const char *name, char 
     bool real = strpbrk(text, ".e") != NULL;
 
     text[strcspn(text, "]")] = '\0';
+    if (text[1] == '\'') {
+        const char *words[64];
+
+        for (char *at = text + 1; *at == '\'' && count < 64; count++) {
+            words[count] = at + 1;
+            at += 1 + strcspn(at + 1, "'");
+            *at++ = '\0';
+            at += *at == ',';
+        }
+        pw_onnx_put_attr_texts(attrs, name, words, count);
+        return;
+    }
     for (char *at = text + 1; *at != '\0' && count < 64; count++) {
         floats[count] = strtof(at, NULL);
         ints[count] = strtoll(at, NULL, 10);
@@ -273,9 +285,9 @@ static inline void graph_text_bytes(const char *text, const char *const *bodies,
     pw_onnx_out_init(&out, "main", opset);
     graph_text_body(&t, text, &out.graph);
     if (t.foreign) {
-        static const char *const domains[] = {"com.example", "com.microsoft"};
+        static const char *const domains[] = {"com.example", "com.microsoft", "ai.onnx.preview.training"};
 
-        for (size_t i = 0; i < 2; i++) {
+        for (size_t i = 0; i < 3; i++) {
             struct pw_buf import = {0};
 
             pw_wire_put_text(&import, 1, domains[i]);
