@@ -235,9 +235,9 @@ pw_status pw_eval_run_node(struct pw_eval_frame *frame, const struct pw_node *no
     pw_status status = PW_OK;
 
     frame->context->draws += node->op != NULL && node->op->random;
-    if (options->backend != NULL)
-        status = options->backend(options->user, node, inputs, (int)node->input_count, outputs, (int)node->output_count,
-                                  &handled, err);
+    if (options->backend != NULL || options->replace != NULL)
+        status = (options->backend != NULL ? options->backend : options->replace)(
+            options->user, node, inputs, (int)node->input_count, outputs, (int)node->output_count, &handled, err);
     if (status == PW_OK && !handled)
         status = run_reference(frame, node, seed, inputs, outputs, err);
     if (status == PW_OK && options->observe != NULL)

@@ -34,6 +34,8 @@ struct pw_eval_options {
     pw_eval_mode mode;
     uint64_t seed;
     pw_eval_observe *observe;
+    pw_eval_backend *replace; /* without a backend: asked before the reference, on carried values, gives carried ones */
+    bool carried_results;     /* pw_eval_graph leaves the results carried */
     pw_eval_backend *backend; /* with backend set, values flow in nominal dtypes and host nodes use golden, rounded */
     void *user;
 };

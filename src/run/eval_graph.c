@@ -280,7 +280,7 @@ pw_status pw_eval_graph(const struct pw_graph *graph, const struct pw_value *inp
     for (size_t o = 0; o < graph->output_count; o++)
         results[o] = (struct pw_value){0};
     status = run_frame(&frame, given, results, err);
-    for (size_t o = 0; o < graph->output_count && status == PW_OK; o++)
+    for (size_t o = 0; o < graph->output_count && status == PW_OK && !options->carried_results; o++)
         status = round_result(&results[o], err);
     for (size_t o = 0; o < graph->output_count && status != PW_OK; o++)
         pw_value_clear(&results[o]);

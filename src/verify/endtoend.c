@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "run/eval_internal.h"
 #include "verify/divergence.h"
+#include "verify/sweep.h"
 
 /* ---- outputs ---- */
 
@@ -22,14 +23,13 @@ static void emit_output(const struct pw_endtoend_request *request, const struct 
         request->emit(request->user, &event);
 }
 
-/* A rule that speaks of nodes by name alone speaks of an output of that name too. */
-static const struct pw_tolerance_rule *output_rule(const struct pw_protocol *protocol, const char *name)
+const struct pw_tolerance_rule *pw_endtoend_rule(const struct pw_protocol *protocol, const char *output)
 {
     for (size_t i = protocol->tolerance_count; i-- > 0;) {
         const struct pw_rule_match *match = &protocol->tolerances[i].match;
 
         if (match->node && !match->op && !match->category && match->dtype == PW_DTYPE_UNDEFINED &&
-            !fnmatch(match->node, name, 0))
+            !fnmatch(match->node, output, 0))
             return &protocol->tolerances[i];
     }
     return NULL;
@@ -39,7 +39,7 @@ static const struct pw_tolerance_rule *output_rule(const struct pw_protocol *pro
 static void output_tolerance(const struct pw_endtoend_request *request, struct pw_endtoend_output *output,
                              double allowed, struct pw_arena *arena)
 {
-    const struct pw_tolerance_rule *rule = output_rule(request->protocol, output->name);
+    const struct pw_tolerance_rule *rule = pw_endtoend_rule(request->protocol, output->name);
 
     output->tolerance = allowed;
     output->why = "the tolerances of the nodes on the longest way to it, summed";
@@ -311,6 +311,8 @@ pw_status pw_endtoend_run(const struct pw_endtoend_request *request, struct pw_v
 
     memset(totals, 0, sizeof *totals);
     status = check_request(request, err);
+    if (status == PW_OK && request->mode == PW_ENDTOEND_SWEEP)
+        return pw_sweep_run(request, totals, err);
     if (status == PW_OK)
         status = pw_divergence_init(&run, request, totals, err);
     if (status == PW_OK)

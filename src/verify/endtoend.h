@@ -86,7 +86,7 @@ struct pw_sweep_layer {
     const struct pw_node *const *nodes;
     size_t node_count;
     struct pw_sweep_cell cells[PW_SWEEP_DTYPES];
-    double worst; /* damage that ranks it: of the narrow dtypes' smaller one, as a porter would choose it */
+    double worst; /* damage that ranks it: the larger of both narrow dtypes' */
 };
 
 typedef enum {
