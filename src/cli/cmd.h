@@ -3,6 +3,7 @@
 #define PW_CLI_CMD_H
 
 int pw_cmd_inventory(int argc, char **argv);
+int pw_cmd_run(int argc, char **argv);
 int pw_cmd_conformance(int argc, char **argv);
 int pw_cmd_check(int argc, char **argv);
 int pw_cmd_baseline(int argc, char **argv);

@@ -109,25 +109,39 @@ static pw_status load_protocol(struct pw_session *session, struct pw_error *err)
     return pw_protocol_default(&session->protocol, err);
 }
 
-/* --dim wins over the protocol's first binding set. */
+static bool is_bound(const struct pw_binding *items, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!strcmp(items[i].name, name))
+            return true;
+    return false;
+}
+
+/* --dim wins over the protocol's first binding set; the shapes of given inputs fill in what --dim leaves open. */
 static pw_status take_bindings(struct pw_session *session, const struct pw_session_options *options,
                                struct pw_error *err)
 {
+    const struct pw_inputs *inputs = &session->inputs;
     const struct pw_binding *from = options->bindings;
     size_t count = options->binding_count;
+    bool protocol = !count && session->protocol->binding_count;
 
-    if (!count && session->protocol->binding_count) {
+    if (protocol) {
         from = session->protocol->bindings[0].items;
         count = session->protocol->bindings[0].count;
     }
-    session->bindings = pw_arena_alloc(&session->arena, count + 1, sizeof *session->bindings);
+    session->bindings = pw_arena_alloc(&session->arena, count + inputs->binding_count + 1, sizeof *session->bindings);
     if (!session->bindings)
         return pw_error_memory(err, count * sizeof *from);
-    for (size_t i = 0; i < count; i++) {
-        session->bindings[i].name = keep(session, from[i].name, "");
-        session->bindings[i].value = from[i].value;
-    }
-    session->binding_count = session->given_count = count;
+    for (size_t i = 0; i < count; i++)
+        if (!protocol || !is_bound(inputs->bindings, inputs->binding_count, from[i].name))
+            session->bindings[session->binding_count++] =
+                (struct pw_binding){keep(session, from[i].name, ""), from[i].value};
+    for (size_t i = 0; i < inputs->binding_count; i++)
+        if (!is_bound(session->bindings, session->binding_count, inputs->bindings[i].name))
+            session->bindings[session->binding_count++] =
+                (struct pw_binding){keep(session, inputs->bindings[i].name, ""), inputs->bindings[i].value};
+    session->given_count = session->binding_count;
     return PW_OK;
 }
 
@@ -165,11 +179,14 @@ static pw_status map_signatures(struct pw_session *session, struct pw_error *err
     return status;
 }
 
-static pw_status make_inventories(struct pw_session *session, struct pw_error *err)
+static pw_status make_inventories(struct pw_session *session, const struct pw_session_inputs *inputs,
+                                  struct pw_error *err)
 {
     pw_status status;
 
     status = pw_infer_graph(session->model, session->bindings, session->binding_count, &session->inference, err);
+    if (status == PW_OK && session->has_inputs && inputs->strict)
+        status = pw_inputs_complete(&session->inputs, session->inference, session->seed, err);
     if (status == PW_OK)
         status = pw_inventory_create(session->model, session->inference, &session->inventory, err);
     if (status == PW_OK)
@@ -189,6 +206,8 @@ static pw_status make_inventories(struct pw_session *session, struct pw_error *e
         else
             status = pw_inventory_create(session->model, session->concrete_inference, &session->concrete, err);
     }
+    if (status == PW_OK && session->has_inputs && !inputs->strict)
+        status = pw_inputs_complete(&session->inputs, session->concrete_inference, session->seed, err);
     return status == PW_OK ? map_signatures(session, err) : status;
 }
 
@@ -223,12 +242,17 @@ pw_status pw_session_open(const struct pw_session_options *options, struct pw_se
     if (status == PW_OK)
         status = load_protocol(session, err);
     if (status == PW_OK)
-        status = take_bindings(session, options, err);
-    if (status == PW_OK)
         status = pw_model_load(options->model_path, &session->model, err);
+    if (status == PW_OK && options->inputs) {
+        status = pw_inputs_read(session->model, options->inputs->folder, options->inputs->files,
+                                options->inputs->file_count, &session->inputs, err);
+        session->has_inputs = status == PW_OK;
+    }
+    if (status == PW_OK)
+        status = take_bindings(session, options, err);
     if (status == PW_OK) {
         pw_hash_text(pw_model_structure_hash(session->model), session->graph_id);
-        status = make_inventories(session, err);
+        status = make_inventories(session, options->inputs, err);
     }
     if (status == PW_OK)
         status = start_threads(session, err);
@@ -245,6 +269,11 @@ pw_status pw_session_open(const struct pw_session_options *options, struct pw_se
 
 void pw_job_free(struct pw_job *job)
 {
+    if (job->run) {
+        pw_free((char *)(uintptr_t)job->run->layers);
+        pw_free((char *)(uintptr_t)job->run->capture_folder);
+        pw_free(job->run);
+    }
     pw_free(job->signatures);
     pw_free(job->case_id);
     pw_free(job);
@@ -269,6 +298,7 @@ void pw_session_close(struct pw_session *session)
         next = job->next;
         pw_job_free(job);
     }
+    pw_inputs_clear(&session->inputs);
     pw_device_close(session->device);
     pw_kernels_destroy(session->kernels);
     for (size_t i = 0; i < session->former_count; i++)
@@ -301,6 +331,11 @@ const struct pw_model *pw_session_model(const struct pw_session *session)
 const struct pw_inventory *pw_session_inventory(const struct pw_session *session)
 {
     return session->inventory;
+}
+
+const struct pw_inventory *pw_session_concrete(const struct pw_session *session)
+{
+    return session->concrete;
 }
 
 const struct pw_protocol *pw_session_protocol(const struct pw_session *session)
@@ -345,7 +380,7 @@ struct pw_event *pw_session_next(struct pw_session *session)
     return pw_queue_take(&session->events);
 }
 
-static void submit(struct pw_session *session, struct pw_job *job, int *number)
+void pw_session_submit(struct pw_session *session, struct pw_job *job, int *number)
 {
     pthread_mutex_lock(&session->lock);
     job->number = session->next_job++;
@@ -377,7 +412,7 @@ pw_status pw_session_verify(struct pw_session *session, const size_t *signatures
         memcpy(job->signatures, signatures, count * sizeof *signatures);
     job->count = count;
     job->timing = timing;
-    submit(session, job, number);
+    pw_session_submit(session, job, number);
     return PW_OK;
 }
 
@@ -389,7 +424,7 @@ pw_status pw_session_verify_case(struct pw_session *session, const char *case_id
         pw_free(job);
         return pw_error_memory(err, sizeof *job);
     }
-    submit(session, job, NULL);
+    pw_session_submit(session, job, NULL);
     return PW_OK;
 }
 
@@ -400,7 +435,7 @@ pw_status pw_session_reload(struct pw_session *session, struct pw_error *err)
     if (!job)
         return pw_error_memory(err, sizeof *job);
     job->reload = true;
-    submit(session, job, NULL);
+    pw_session_submit(session, job, NULL);
     return PW_OK;
 }
 

@@ -14,11 +14,21 @@
 #include "bench/environment.h"
 #include "graph/inventory.h"
 #include "op/impl.h"
+#include "run/inputs.h"
 #include "target/device.h"
+#include "verify/endtoend.h"
 #include "verify/verify.h"
 
 struct pw_session;
 struct pw_triage_entry;
+
+/* What runs of the whole graph are fed with; what is not given is drawn. */
+struct pw_session_inputs {
+    const char *folder; /* of a data set, or NULL */
+    const struct pw_input_file *files;
+    size_t file_count;
+    bool strict; /* a dim that neither a binding nor an input gives is an error instead of assumed */
+};
 
 struct pw_session_options {
     const char *model_path;
@@ -29,6 +39,7 @@ struct pw_session_options {
     size_t ops_dir_count;
     const struct pw_binding *bindings; /* from --dim; override the protocol's */
     size_t binding_count;
+    const struct pw_session_inputs *inputs; /* read, drawn and checked by pw_session_open; NULL: each run draws */
     uint64_t seed;
     int jobs;
     bool triage;                    /* follow the triage file (PW_EVENT_TRIAGE) and take decisions */
@@ -44,7 +55,10 @@ typedef enum {
     PW_EVENT_FINISHED,  /* job over: totals, or error */
     PW_EVENT_HISTORY,   /* latest stored rows were read */
     PW_EVENT_TRIAGE,    /* all decisions of the triage file, as they are now */
-    PW_EVENT_MESSAGE    /* something the person should know (store unavailable…) */
+    PW_EVENT_MESSAGE,   /* something the person should know (store unavailable…) */
+    PW_EVENT_NODE,      /* of a run of the whole graph: a node or pattern was compared */
+    PW_EVENT_LAYER,     /* a layer's sensitivity was measured */
+    PW_EVENT_OUTPUT     /* an output was compared */
 } pw_event_kind;
 
 struct pw_event {
@@ -61,6 +75,12 @@ struct pw_event {
     size_t row_count;
     const struct pw_triage_entry *triage; /* TRIAGE; baseline/triage.h */
     size_t triage_count;
+    bool whole_graph;                   /* STARTED, FINISHED: of pw_session_run; nodes or layers are counted */
+    pw_endtoend_mode mode;              /* of that run */
+    struct pw_endtoend_node node;       /* NODE */
+    struct pw_sweep_layer layer;        /* LAYER */
+    struct pw_endtoend_output output;   /* OUTPUT */
+    struct pw_endtoend_totals endtoend; /* FINISHED of a whole graph */
 };
 
 pw_status pw_session_open(const struct pw_session_options *options, struct pw_session **out, struct pw_error *err);
@@ -69,6 +89,7 @@ void pw_session_close(struct pw_session *session); /* cancels, joins */
 /* Valid from open on; read-only. */
 const struct pw_model *pw_session_model(const struct pw_session *session);
 const struct pw_inventory *pw_session_inventory(const struct pw_session *session);
+const struct pw_inventory *pw_session_concrete(const struct pw_session *session); /* every dim a number: what runs */
 const struct pw_protocol *pw_session_protocol(const struct pw_session *session);
 const char *pw_session_target(const struct pw_session *session);
 const char *pw_session_graph_id(const struct pw_session *session); /* structure hash */
@@ -98,6 +119,19 @@ pw_status pw_session_reload(struct pw_session *session, struct pw_error *err);
  * Without entries: looks whether the file has changed. */
 pw_status pw_session_triage(struct pw_session *session, const struct pw_triage_entry *entries, size_t count,
                             struct pw_error *err);
+
+struct pw_session_run_options {
+    pw_endtoend_mode mode;
+    int timed_runs;
+    const char *layers;         /* sweep: glob over layers' names; NULL = all */
+    const char *capture_folder; /* every node's inputs go there; NULL: nowhere */
+    int64_t capture_bytes;      /* at most; 0 = 1 GiB */
+};
+/* Queues a run of the whole graph on the session's inputs (verify/endtoend.h); texts are copied. */
+pw_status pw_session_run(struct pw_session *session, const struct pw_session_run_options *options, int *job,
+                         struct pw_error *err);
+/* The inputs given at open, complete; NULL: runs draw their own. */
+const struct pw_inputs *pw_session_run_inputs(const struct pw_session *session);
 void pw_session_cancel(struct pw_session *session); /* the running job and the queue */
 
 #endif

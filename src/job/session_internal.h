@@ -12,10 +12,11 @@ struct pw_job {
     struct pw_job *next;
     int number;
     bool timing;
-    bool reload;          /* read the kernels anew instead */
-    volatile bool cancel; /* of this job alone: one that is submitted afterwards runs */
-    char *case_id;        /* owned, or NULL */
-    size_t *signatures;   /* shown indices, owned; NULL: all */
+    bool reload;                        /* read the kernels anew instead */
+    volatile bool cancel;               /* of this job alone: one that is submitted afterwards runs */
+    char *case_id;                      /* owned, or NULL */
+    struct pw_session_run_options *run; /* owned, its texts too: a run of the whole graph; NULL: verify */
+    size_t *signatures;                 /* shown indices, owned; NULL: all */
     size_t count;
 };
 
@@ -49,6 +50,8 @@ struct pw_session {
     pthread_cond_t submitted;
     struct pw_job *first_job, *last_job, *running;
     int next_job;
+    struct pw_inputs inputs; /* of runs; valid when has_inputs */
+    bool has_inputs;
     volatile bool closing;
 
     struct pw_kernels *kernels; /* the worker's; read by the client after DEVICE */
@@ -60,6 +63,13 @@ struct pw_session {
 };
 
 void pw_job_free(struct pw_job *job);
+void pw_session_submit(struct pw_session *session, struct pw_job *job, int *number);
+/* session_graph.c: a run of the whole graph, on the worker; its events on the writer. */
+void pw_session_run_graph(struct pw_session *session, const struct pw_job *job);
+pw_status pw_session_write_graph(const struct pw_session *session, struct pw_store *store, int64_t run,
+                                 const struct pw_event *event, struct pw_error *err);
+const char *pw_session_run_kind(const struct pw_event *started); /* of the store's run */
+void pw_session_send_to_store(struct pw_session *session, struct pw_event *event);
 void *pw_session_worker(void *user); /* thread mains */
 void *pw_session_writer(void *user);
 /* The triage file, on the writer's thread; NULL when it could not be read (said). */

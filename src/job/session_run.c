@@ -26,12 +26,13 @@ void pw_session_say(struct pw_session *session, pw_status status, const char *fo
 /* ---- the store's writer ---- */
 
 /* What opens a run in the write queue: a STARTED event whose error.message is empty. */
-static pw_status begin_run(const struct pw_session *session, struct pw_store *store, int64_t *run, struct pw_error *err)
+static pw_status begin_run(const struct pw_session *session, struct pw_store *store, const char *kind, int64_t *run,
+                           struct pw_error *err)
 {
     const struct pw_target_info *info = session->device ? pw_device_info(session->device) : NULL;
     struct pw_environment environment = {0};
     struct pw_buf json = {0};
-    struct pw_store_run row = {.kind = "check",
+    struct pw_store_run row = {.kind = kind,
                                .graph = session->graph_id,
                                .model_path = session->model->path,
                                .target = session->target,
@@ -60,9 +61,11 @@ static pw_status write_event(const struct pw_session *session, struct pw_store *
 {
     const struct pw_signature *signatures = session->inventory->signatures;
 
+    if (event->whole_graph && event->kind != PW_EVENT_STARTED)
+        return pw_session_write_graph(session, store, *run, event, err);
     switch (event->kind) {
     case PW_EVENT_STARTED:
-        return begin_run(session, store, run, err);
+        return begin_run(session, store, pw_session_run_kind(event), run, err);
     case PW_EVENT_CASE:
         return pw_store_case_add(store, *run, &signatures[event->result.signature], &event->result, err);
     case PW_EVENT_SIGNATURE:
@@ -129,7 +132,7 @@ void *pw_session_writer(void *user)
 
 /* ---- the worker ---- */
 
-static void send_to_store(struct pw_session *session, struct pw_event *event)
+void pw_session_send_to_store(struct pw_session *session, struct pw_event *event)
 {
     if (session->writer_started)
         pw_queue_push(&session->writes, event);
@@ -171,7 +174,7 @@ static void relay(struct job_run *run, const struct pw_verify_event *event, pw_e
             copy->done = event->done;
             copy->total = event->total;
             if (to_store)
-                send_to_store(session, copy);
+                pw_session_send_to_store(session, copy);
             else
                 pw_queue_push(&session->events, copy);
         }
@@ -194,7 +197,7 @@ static void on_verify(void *user, const struct pw_verify_event *event)
             started->total = event->total;
             pw_queue_push(&run->session->events, started);
         }
-        send_to_store(run->session, pw_event_create(PW_EVENT_STARTED));
+        pw_session_send_to_store(run->session, pw_event_create(PW_EVENT_STARTED));
     }
 }
 
@@ -259,7 +262,7 @@ static void run_job(struct pw_session *session, const struct pw_job *job)
         copy->totals = finished->totals;
         copy->failed = finished->failed;
         copy->error = finished->error;
-        send_to_store(session, copy);
+        pw_session_send_to_store(session, copy);
     }
     if (session->writer_started)
         pw_queue_drain(&session->writes); /* "finished" means recorded */
@@ -374,6 +377,8 @@ void *pw_session_worker(void *user)
     while ((job = next_job(session))) {
         if (status == PW_OK && job->reload)
             reload_kernels(session);
+        else if (status == PW_OK && job->run)
+            pw_session_run_graph(session, job);
         else if (status == PW_OK)
             run_job(session, job);
         else

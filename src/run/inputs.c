@@ -288,15 +288,43 @@ static bool shape_of(const struct pw_inference *inference, const struct pw_info 
     bool all = true;
 
     for (int d = 0; d < info->rank; d++) {
+        struct pw_buf text = {0};
+
         if (pw_dims_value(table, info->dims[d], &dims[d]) && dims[d] >= 0)
             continue;
         all = false;
-        if (missing->size)
-            pw_buf_putc(missing, ',');
-        pw_dims_print(table, info->dims[d], missing);
-        pw_buf_puts(missing, "=N");
+        pw_dims_print(table, info->dims[d], &text);
+        pw_buf_puts(&text, "=N");
+        if (!strstr(pw_buf_text(missing), pw_buf_text(&text)))
+            pw_buf_printf(missing, "%s%s", missing->size ? "," : "", pw_buf_text(&text));
+        pw_buf_clear(&text);
     }
     return all;
+}
+
+/* All dims that nobody bound, said at once. */
+static pw_status check_bound(const struct pw_inputs *in, const struct pw_inference *inference, struct pw_error *err)
+{
+    struct pw_buf missing = {0};
+    char name[120];
+    const char *first = NULL;
+    pw_status status = PW_OK;
+
+    for (size_t i = 0; i < in->count; i++) {
+        const struct pw_info *info = pw_inference_at(inference, in->graph, in->ids[i]);
+        int64_t dims[PW_MAX_RANK];
+
+        if (in->values[i].kind == PW_VALUE_NONE && !info->optional && info->kind == PW_VALUE_TENSOR && info->rank > 0 &&
+            !shape_of(inference, info, dims, &missing) && !first)
+            first = input_name(in, i, name, sizeof name);
+    }
+    if (first)
+        status =
+            pw_error_set(err, PW_ERR_USAGE,
+                         "input '%s': its dims are not bound: give --dim %s, or the inputs with --input or --inputs",
+                         first, pw_buf_text(&missing));
+    pw_buf_clear(&missing);
+    return status;
 }
 
 static pw_status draw_one(struct pw_inputs *in, size_t i, const struct pw_inference *inference, uint64_t seed,
@@ -435,7 +463,7 @@ static pw_status check_all(const struct pw_inputs *in, const struct pw_inference
 pw_status pw_inputs_complete(struct pw_inputs *inputs, const struct pw_inference *inference, uint64_t seed,
                              struct pw_error *err)
 {
-    pw_status status = PW_OK;
+    pw_status status = check_bound(inputs, inference, err);
 
     for (size_t i = 0; i < inputs->count && status == PW_OK; i++)
         if (inputs->values[i].kind == PW_VALUE_NONE)

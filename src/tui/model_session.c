@@ -151,6 +151,10 @@ void pw_tui_session_event(struct pw_tui *tui, const struct pw_event *event, int6
     case PW_EVENT_MESSAGE:
         pw_tui_say(tui, event->failed, "%s", event->error.message);
         break;
+    case PW_EVENT_NODE: /* runs of the whole graph are not asked for here */
+    case PW_EVENT_LAYER:
+    case PW_EVENT_OUTPUT:
+        break;
     }
     tui->run_now_ms = now_ms;
     if (event->kind != PW_EVENT_CASE) /* rows must not jump about while cases stream in */

@@ -5,6 +5,9 @@
 
 #include "verify/divergence.h"
 
+#define FAST_FACTOR 4.0  /* two roundings of float32 that differ in order differ by less */
+#define DRIFT_FACTOR 4.0 /* what arrived may be the nodes' tolerances amplified on the way */
+
 const char *pw_node_standing_name(pw_node_standing standing)
 {
     static const char *const names[PW_NODE_STANDING_COUNT] = {"held", "culprit", "victim", "drift", "failed", "drawn"};
@@ -41,6 +44,7 @@ pw_status pw_divergence_row(struct pw_divergence *run, const struct pw_node *nod
 {
     const struct pw_inventory *inventory = run->request->inventory;
     size_t number = pw_inference_node_number(inventory->inference, node);
+    bool constant = node->input_count == 0 && !strcmp(node->op_type, "Constant");
     struct pw_endtoend_node *row;
     pw_status status;
 
@@ -62,9 +66,9 @@ pw_status pw_divergence_row(struct pw_divergence *run, const struct pw_node *nod
                                          .propagated = {.worst = -1},
                                          .output = -1};
         run->rows[number] = row;
-        run->totals->nodes++;
+        run->totals->nodes += !constant;
     }
-    status = pw_divergence_push(run, row, err);
+    status = constant ? PW_OK : pw_divergence_push(run, row, err); /* data, not work */
     row->runs += status == PW_OK;
     *out = row;
     return status;
@@ -231,6 +235,69 @@ static void accuse(struct pw_node_run *nr, int output, const struct pw_value *re
     pw_buf_clear(&text);
 }
 
+/* Some inputs are ill-conditioned for any float32 arithmetic (activations that cancel). What is over the tolerance is
+ * measured against the fast reference on the same inputs; it counts as the target's fault only beyond a few times that.
+ * Leaves *error NaN where there is no fast reference. */
+static pw_status fast_error(struct pw_node_run *nr, int output, const struct pw_value *ref, double *error,
+                            struct pw_error *err)
+{
+    struct pw_value *values = pw_calloc(3 * (size_t)nr->in_count + (size_t)nr->out_count + 4, sizeof *values);
+    struct pw_value *casts = values, *carried = values + nr->in_count + 1, *out = carried + nr->in_count + 1;
+    const struct pw_value **in = pw_calloc((size_t)nr->in_count + 1, sizeof *in);
+    struct pw_value rounded = {0};
+    struct pw_comparison comparison;
+    struct pw_error ignored = {0};
+    struct pw_buf why = {0};
+    bool any;
+    pw_status status = values && in ? PW_OK : pw_error_memory(err, (size_t)nr->in_count * sizeof *values);
+
+    *error = NAN;
+    if (status == PW_OK && nr->step.cast)
+        status = pw_target_cast_inputs(nr->node, nr->isolated_in, nr->in_count, pw_divergence_storage(nr), casts, in,
+                                       &any, err);
+    else if (status == PW_OK)
+        memcpy(in, nr->isolated_in, (size_t)nr->in_count * sizeof *in);
+    for (int i = 0; i < nr->in_count && status == PW_OK; i++)
+        if (in[i]) {
+            status = pw_eval_carry(&carried[i], in[i], PW_EVAL_FAST, err);
+            in[i] = &carried[i];
+        }
+    if (status == PW_OK &&
+        pw_eval_node(nr->node, PW_EVAL_FAST, in, nr->in_count, out, nr->out_count, nr->seed, &ignored) == PW_OK) {
+        status = pw_eval_round(&rounded, &out[output], err);
+        if (status == PW_OK)
+            status = pw_divergence_compare(&rounded, ref, 0, &comparison, &why, err);
+        if (status == PW_OK && !comparison.mismatches)
+            *error = comparison.max_error;
+    }
+    for (int i = 0; values && i < 3 * nr->in_count + nr->out_count + 4; i++)
+        pw_value_clear(&values[i]);
+    pw_value_clear(&rounded);
+    pw_buf_clear(&why);
+    pw_free(values);
+    pw_free(in);
+    return status;
+}
+
+/* True when the fast reference loses about as much; the row's tolerance is then what was allowed in the end. */
+static pw_status is_excused(struct pw_node_run *nr, int output, const struct pw_value *ref,
+                            const struct pw_comparison *comparison, bool *excused, struct pw_error *err)
+{
+    double error = NAN;
+    pw_status status;
+
+    *excused = false;
+    if (nr->tolerance <= 0 || comparison->mismatches || !nr->node->op->fast)
+        return PW_OK;
+    status = fast_error(nr, output, ref, &error, err);
+    *excused = status == PW_OK && comparison->max_error <= FAST_FACTOR * error;
+    if (*excused) {
+        nr->tolerance = nr->row->tolerance = FAST_FACTOR * error;
+        nr->row->why = "four times what the float32 reference loses on the same inputs, which are ill-conditioned";
+    }
+    return status;
+}
+
 static pw_status judge_isolated(struct pw_node_run *nr, struct pw_error *err)
 {
     for (int o = 0; o < nr->out_count; o++) {
@@ -238,12 +305,15 @@ static pw_status judge_isolated(struct pw_node_run *nr, struct pw_error *err)
         const struct pw_value *ref = nr->share_ref ? &nr->out[o].ref : &nr->isolated_ref[o];
         struct pw_comparison comparison;
         struct pw_buf why = {0};
+        bool excused = false;
         pw_status status;
 
         if (ref->kind == PW_VALUE_NONE && got->kind == PW_VALUE_NONE)
             continue;
         status = pw_divergence_compare(got, ref, nr->tolerance, &comparison, &why, err);
         if (status == PW_OK && comparison.over > 0)
+            status = is_excused(nr, o, ref, &comparison, &excused, err);
+        if (status == PW_OK && comparison.over > 0 && !excused)
             accuse(nr, o, ref, &comparison, &why);
         pw_buf_clear(&why);
         if (status != PW_OK)
@@ -303,7 +373,7 @@ static pw_status judge_output(struct pw_divergence *run, struct pw_endtoend_node
     bool floating, over;
     pw_status status;
 
-    status = pw_divergence_compare(&out->got, &out->ref, out->from.allowed, &comparison, &why, err);
+    status = pw_divergence_compare(&out->got, &out->ref, DRIFT_FACTOR * out->from.allowed, &comparison, &why, err);
     if (status != PW_OK)
         return status;
     floating = out->got.kind == PW_VALUE_TENSOR && pw_dtype_is_float(out->got.tensor.dtype);

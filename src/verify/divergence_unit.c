@@ -8,6 +8,10 @@
 
 #include "verify/divergence.h"
 
+/* Tolerances are relative to an eighth of each tensor's root mean square at least (tensor/compare.h): a step that
+ * cancels (1 + erf(x), x - mean) may turn that into as much more. */
+#define AMPLIFICATION 8.0
+
 /* The widest pattern that a node belongs to; -1 when that is one operator of the file, which is judged as a node. */
 static int widest(const struct pw_inventory *inventory, size_t number)
 {
@@ -162,7 +166,7 @@ static pw_status unit_values(struct pw_node_run *nr, int unit, struct pw_error *
         if (!inside)
             status = take_isolated(nr, &nr->out[o], o, err);
         nr->out[o].unit = unit + 1;
-        nr->out[o].unit_allowed = allowed + nr->tolerance;
+        nr->out[o].unit_allowed = allowed + AMPLIFICATION * nr->tolerance;
     }
     return status;
 }
@@ -177,15 +181,16 @@ static pw_status unit_row(struct pw_divergence *run, int unit, struct pw_endtoen
         row = pw_arena_alloc(&run->arena, 1, sizeof *row);
         if (!row)
             return pw_error_memory(err, sizeof *row);
-        *row = (struct pw_endtoend_node){.pattern = unit,
-                                         .position = run->position++,
-                                         .implementation = "",
-                                         .note = "",
-                                         .why = "sum of its nodes' tolerances on the longest way through it",
-                                         .reason = "",
-                                         .isolated = {.worst = -1},
-                                         .propagated = {.worst = -1},
-                                         .output = -1};
+        *row = (struct pw_endtoend_node){
+            .pattern = unit,
+            .position = run->position++,
+            .implementation = "",
+            .note = "",
+            .why = "eight times the sum of its nodes' tolerances on the longest way through it: inner steps may cancel",
+            .reason = "",
+            .isolated = {.worst = -1},
+            .propagated = {.worst = -1},
+            .output = -1};
         run->unit_rows[unit] = row;
     }
     *out = row;

@@ -13,6 +13,8 @@
 #include "verify/divergence.h"
 #include "verify/sweep.h"
 
+#define FAST_FACTOR 4.0 /* as for single nodes (divergence_judge.c) */
+
 /* ---- outputs ---- */
 
 static void emit_output(const struct pw_endtoend_request *request, const struct pw_endtoend_output *output)
@@ -98,34 +100,72 @@ static pw_status compare_file(struct pw_endtoend_output *output, const struct pw
     return status;
 }
 
+/* A graph may be ill-conditioned as a whole: where no rule sets the tolerance, an output that is over what the nodes
+ * allow is measured against the fast reference's own end-to-end error. *fast is run once, when first asked for. */
+static pw_status excuse_output(struct pw_divergence *run, struct pw_endtoend_output *output, const struct pw_pair *pair,
+                               struct pw_value **fast, struct pw_error *err)
+{
+    const struct pw_endtoend_request *request = run->request;
+    struct pw_eval_options options = {.mode = PW_EVAL_FAST, .seed = request->seed};
+    struct pw_comparison comparison;
+    struct pw_buf why = {0};
+    pw_status status = PW_OK;
+
+    if (output->golden.mismatches || pw_endtoend_rule(request->protocol, output->name))
+        return PW_OK;
+    if (!*fast) {
+        *fast = pw_calloc(run->main_graph->output_count + 1, sizeof **fast);
+        if (!*fast)
+            return pw_error_memory(err, run->main_graph->output_count * sizeof **fast);
+        status = pw_eval_graph(run->main_graph, request->inputs, request->input_count, &options, *fast, err);
+    }
+    if (status == PW_OK)
+        status = pw_divergence_compare(&(*fast)[output->output], &pair->ref, 0, &comparison, &why, err);
+    if (status == PW_OK && !comparison.mismatches && output->golden.max_error <= FAST_FACTOR * comparison.max_error) {
+        output->tolerance = FAST_FACTOR * comparison.max_error;
+        output->why = "four times what the float32 reference loses end to end: the graph is ill-conditioned here";
+        output->golden.over = 0;
+    }
+    pw_buf_clear(&why);
+    return status;
+}
+
 static pw_status judge_outputs(struct pw_divergence *run, const struct pw_pair *pairs, struct pw_error *err)
 {
     const struct pw_endtoend_request *request = run->request;
     const struct pw_graph *graph = run->main_graph;
+    struct pw_value *fast = NULL;
     pw_status status = PW_OK;
 
     for (size_t o = 0; o < graph->output_count && status == PW_OK; o++) {
         struct pw_endtoend_output *output = pw_arena_alloc(&run->arena, 1, sizeof *output);
         struct pw_buf why = {0};
 
-        if (!output)
-            return pw_error_memory(err, sizeof *output);
+        if (!output) {
+            status = pw_error_memory(err, sizeof *output);
+            break;
+        }
         output->output = o;
         output->name = graph->values[graph->outputs[o]].name;
         output_tolerance(request, output, pairs[o].from.allowed, &run->arena);
         status = pw_divergence_compare(&pairs[o].got, &pairs[o].ref, output->tolerance, &output->golden, &why, err);
         output->compared = !why.size && !pairs[o].from.drawn;
+        if (status == PW_OK && output->golden.over > 0 && !why.size)
+            status = excuse_output(run, output, &pairs[o], &fast, err);
         if (status == PW_OK)
             judge_output(output, &pairs[o], &why, &run->arena);
         pw_buf_clear(&why);
         if (status == PW_OK && request->wanted)
             status = compare_file(output, &pairs[o], &request->wanted[o], err);
         if (status != PW_OK)
-            return status;
+            break;
         run->totals->outputs++;
         run->totals->outputs_failed += !output->held;
         emit_output(request, output);
     }
+    for (size_t o = 0; fast && o < graph->output_count; o++)
+        pw_value_clear(&fast[o]);
+    pw_free(fast);
     return status;
 }
 

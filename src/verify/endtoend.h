@@ -48,7 +48,7 @@ struct pw_endtoend_node {
     int output;            /* the worst by its own error */
     double tolerance;      /* of the isolated error */
     const char *why;       /* of the tolerance */
-    double allowed;        /* of the propagated error: all tolerances on the longest way here, summed */
+    double allowed;        /* all tolerances on the longest way here, summed; four times that is drift */
     bool nonfinite_origin; /* NaN or Inf on one side begins here: no input had one */
     bool reference_nan;    /* the reference itself makes a NaN here */
     const char *reason;    /* a sentence when it does not hold; "" */

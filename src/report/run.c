@@ -1,0 +1,519 @@
+#include "report/run.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/check.h"
+
+/* ---- shared ---- */
+
+void pw_report_run_name(const struct pw_report_run *report, const struct pw_endtoend_node *row, struct pw_buf *out)
+{
+    const struct pw_node *node = row->node;
+
+    if (!node) {
+        const struct pw_pattern *pattern = &report->inventory->patterns[row->pattern];
+
+        node = pattern->nodes[0];
+        pw_buf_printf(out, "%s at ", pw_pattern_name(pattern->kind));
+    }
+    if (node->name[0])
+        pw_buf_puts(out, node->name);
+    else if (node->graph && node->graph->owner)
+        pw_buf_printf(out, "%s#%zu", node->graph->owner->name, node->index);
+    else
+        pw_buf_printf(out, "#%zu", node->index);
+}
+
+const char *pw_report_run_op(const struct pw_report_run *report, const struct pw_endtoend_node *row)
+{
+    (void)report;
+    return row->node ? row->node->op_type : "pattern";
+}
+
+static int by_damage(const void *a, const void *b)
+{
+    const struct pw_sweep_layer *x = *(const struct pw_sweep_layer *const *)a,
+                                *y = *(const struct pw_sweep_layer *const *)b;
+
+    return (x->worst < y->worst) - (x->worst > y->worst);
+}
+
+const struct pw_sweep_layer **pw_report_run_ranked(const struct pw_report_run *report)
+{
+    const struct pw_sweep_layer **ranked = pw_calloc(report->layer_count + 1, sizeof *ranked);
+
+    for (size_t i = 0; ranked && i < report->layer_count; i++)
+        ranked[i] = report->layers[i];
+    if (ranked)
+        qsort(ranked, report->layer_count, sizeof *ranked, by_damage);
+    return ranked;
+}
+
+const char *pw_report_run_advice(const struct pw_sweep_layer *layer)
+{
+    for (int d = 0; d < PW_SWEEP_DTYPES; d++)
+        if (layer->cells[d].dtype != PW_DTYPE_FLOAT32 && layer->cells[d].ran && layer->cells[d].held)
+            return pw_dtype_name(layer->cells[d].dtype);
+    return "float32";
+}
+
+static const char *number(char *dst, size_t size, bool known, double value)
+{
+    if (!known || isnan(value))
+        snprintf(dst, size, "-");
+    else if (isinf(value))
+        snprintf(dst, size, "inf");
+    else if (value == 0)
+        snprintf(dst, size, "0");
+    else
+        snprintf(dst, size, "%.2g", value);
+    return dst;
+}
+
+static bool compared(const struct pw_comparison *comparison)
+{
+    return comparison->worst >= 0;
+}
+
+/* ---- text ---- */
+
+static void put(struct pw_buf *out, const char *text, size_t width, bool right)
+{
+    struct pw_buf safe = {0};
+    size_t used;
+
+    pw_text_display(&safe, text, strlen(text), width, false);
+    used = pw_text_width(pw_buf_text(&safe));
+    for (size_t i = used; right && i < width; i++)
+        pw_buf_putc(out, ' ');
+    pw_buf_puts(out, pw_buf_text(&safe));
+    for (size_t i = used; !right && i < width; i++)
+        pw_buf_putc(out, ' ');
+    pw_buf_clear(&safe);
+}
+
+static void put_number(struct pw_buf *out, bool known, double value)
+{
+    char text[24];
+
+    put(out, number(text, sizeof text, known, value), 9, true);
+}
+
+static const char *paint(pw_node_standing standing, bool color)
+{
+    if (!color)
+        return "";
+    switch (standing) {
+    case PW_NODE_CULPRIT:
+    case PW_NODE_FAILED:
+        return "\033[1;31m";
+    case PW_NODE_VICTIM:
+    case PW_NODE_DRIFT:
+        return "\033[33m";
+    default:
+        return "\033[32m";
+    }
+}
+
+static void put_name(const struct pw_report_run *report, const struct pw_endtoend_node *row, size_t width,
+                     struct pw_buf *out)
+{
+    struct pw_buf name = {0};
+
+    pw_report_run_name(report, row, &name);
+    put(out, pw_buf_text(&name), width, false);
+    pw_buf_clear(&name);
+}
+
+static void text_node(const struct pw_report_run *report, const struct pw_endtoend_node *row, size_t width, bool color,
+                      struct pw_buf *out)
+{
+    put_name(report, row, width, out);
+    pw_buf_putc(out, ' ');
+    put(out, pw_report_run_op(report, row), 14, false);
+    pw_buf_putc(out, ' ');
+    put(out, row->on_target ? "target" : "host", 6, false);
+    pw_buf_putc(out, ' ');
+    put(out, row->dtype == PW_DTYPE_UNDEFINED ? "" : pw_dtype_facts(row->dtype)->short_name, 4, false);
+    put_number(out, row->has_isolated, row->isolated.max_error);
+    put_number(out, row->has_isolated, row->tolerance);
+    put_number(out, compared(&row->propagated), row->propagated.max_error);
+    put_number(out, compared(&row->propagated), row->allowed);
+    pw_buf_printf(out, "  %s%s%s", paint(row->standing, color), pw_node_standing_name(row->standing),
+                  color ? "\033[0m" : "");
+    if (row->nonfinite_origin)
+        pw_buf_puts(out, " NaN/Inf begins");
+    if (row->runs > 1)
+        pw_buf_printf(out, " (%zu runs)", row->runs);
+    pw_buf_putc(out, '\n');
+}
+
+static void text_nodes(const struct pw_report_run *report, int width, bool color, struct pw_buf *out)
+{
+    size_t name = width > 110 ? (size_t)width - 80 : 30;
+    bool any = false;
+
+    name = name > 60 ? 60 : name;
+    for (size_t i = 0; i < report->node_count; i++) {
+        const struct pw_endtoend_node *row = report->nodes[i];
+
+        if (!report->all && row->standing == PW_NODE_HELD && !row->nonfinite_origin)
+            continue;
+        if (!any) {
+            put(out, "node", name, false);
+            pw_buf_puts(out, " operator       where  type       own tolerance  arrived  allowed  standing\n");
+        }
+        any = true;
+        text_node(report, row, name, color, out);
+    }
+    if (any)
+        pw_buf_putc(out, '\n');
+}
+
+static const struct pw_endtoend_node *row_of(const struct pw_report_run *report, const struct pw_node *node)
+{
+    for (size_t i = 0; node && i < report->node_count; i++)
+        if (report->nodes[i]->node == node)
+            return report->nodes[i];
+    return NULL;
+}
+
+static void text_finding(const struct pw_report_run *report, const char *what, const struct pw_endtoend_node *row,
+                         struct pw_buf *out)
+{
+    struct pw_buf safe = {0}, name = {0};
+
+    if (!row)
+        return;
+    pw_report_run_name(report, row, &name);
+    pw_text_display(&safe, pw_buf_text(&name), name.size, 0, false);
+    pw_buf_printf(out, "%s '%s' (%s)", what, pw_buf_text(&safe), pw_report_run_op(report, row));
+    pw_buf_clear(&safe);
+    pw_text_display(&safe, row->reason, strlen(row->reason), 0, false);
+    pw_buf_printf(out, "%s%s\n", safe.size ? ": " : "", pw_buf_text(&safe));
+    pw_buf_clear(&safe);
+    pw_buf_clear(&name);
+}
+
+static void text_findings(const struct pw_report_run *report, struct pw_buf *out)
+{
+    const struct pw_endtoend_totals *t = &report->totals;
+
+    text_finding(report, "first divergence:", row_of(report, t->first_divergence), out);
+    if (t->nonfinite_origin)
+        text_finding(report, "NaN or Inf on one side begins at", row_of(report, t->nonfinite_origin), out);
+    if (t->reference_nan)
+        text_finding(report, "the reference itself makes a NaN at", row_of(report, t->reference_nan), out);
+    for (size_t i = 0; i < report->node_count; i++)
+        if (report->nodes[i]->standing == PW_NODE_CULPRIT || report->nodes[i]->standing == PW_NODE_FAILED)
+            text_finding(report, report->nodes[i]->standing == PW_NODE_FAILED ? "failed" : "culprit", report->nodes[i],
+                         out);
+    pw_buf_printf(out, "%zu nodes: %zu culprits, %zu victims, %zu drifting, %zu failed\n", t->nodes, t->culprits,
+                  t->victims, t->drifts, t->failed);
+}
+
+static void text_outputs(const struct pw_report_run *report, bool color, struct pw_buf *out)
+{
+    bool file = false;
+
+    for (size_t i = 0; i < report->output_count; i++)
+        file |= report->outputs[i]->has_file;
+    put(out, "output", 30, false);
+    pw_buf_printf(out, "%9s%9s%9s%s  standing\n", "error", "allowed", "NMSE", file ? "   to file  golden to file" : "");
+    for (size_t i = 0; i < report->output_count; i++) {
+        const struct pw_endtoend_output *o = report->outputs[i];
+        struct pw_buf safe = {0};
+
+        put(out, o->name, 30, false);
+        put_number(out, compared(&o->golden), o->golden.max_error);
+        put_number(out, true, o->tolerance);
+        put_number(out, compared(&o->golden), o->golden.nmse);
+        if (file) {
+            put_number(out, o->has_file && compared(&o->file), o->file.max_error);
+            pw_buf_puts(out, "       ");
+            put_number(out, o->has_file && compared(&o->file_golden), o->file_golden.max_error);
+        }
+        pw_text_display(&safe, o->reason, strlen(o->reason), 0, false);
+        pw_buf_printf(out, "  %s%s%s%s%s\n", paint(o->held ? PW_NODE_HELD : PW_NODE_CULPRIT, color),
+                      o->held ? "held" : "FAILED", color ? "\033[0m" : "", safe.size ? ": " : "", pw_buf_text(&safe));
+        pw_buf_clear(&safe);
+    }
+}
+
+static void text_inputs(const struct pw_report_run *report, struct pw_buf *out)
+{
+    const struct pw_inputs *inputs = report->inputs;
+
+    for (size_t i = 0; inputs && i < inputs->count; i++) {
+        struct pw_buf shape = {0};
+        char name[120], source[200];
+
+        if (inputs->values[i].kind == PW_VALUE_TENSOR)
+            pw_tensor_describe(&inputs->values[i].tensor, &shape);
+        pw_buf_printf(out, "  %s %s: %s\n",
+                      pw_text_show(name, sizeof name, inputs->graph->values[inputs->ids[i]].name, 60),
+                      pw_buf_text(&shape),
+                      pw_text_show(source, sizeof source, inputs->sources[i] ? inputs->sources[i] : "absent", 120));
+        pw_buf_clear(&shape);
+    }
+}
+
+static void text_layers(const struct pw_report_run *report, int width, struct pw_buf *out)
+{
+    const struct pw_sweep_layer **ranked = pw_report_run_ranked(report);
+    size_t name = width > 90 ? (size_t)width - 60 : 34;
+
+    name = name > 70 ? 70 : name;
+    put(out, "layer", name, false);
+    pw_buf_puts(out, " nodes   float16 bfloat16  float32  narrowest that holds\n");
+    for (size_t i = 0; ranked && i < report->layer_count; i++) {
+        char count[24];
+
+        put(out, ranked[i]->name, name, false);
+        snprintf(count, sizeof count, "%zu", ranked[i]->node_count);
+        put(out, count, 6, true);
+        pw_buf_putc(out, ' ');
+        for (int d = 0; d < PW_SWEEP_DTYPES; d++)
+            put_number(out, ranked[i]->cells[d].ran, ranked[i]->cells[d].damage);
+        pw_buf_printf(out, "  %s\n", pw_report_run_advice(ranked[i]));
+    }
+    pw_buf_puts(out, "damage: relative root mean square error at the worst output against the graph in double; "
+                     "sums accumulate in float32\n");
+    pw_free(ranked);
+}
+
+static void outcome(const struct pw_report_run *report, struct pw_buf *out)
+{
+    const struct pw_endtoend_totals *t = &report->totals;
+
+    if (report->mode == PW_ENDTOEND_SWEEP) {
+        pw_buf_printf(out, "%zu layers measured", t->layers);
+        return;
+    }
+    pw_buf_printf(out, "%zu outputs: %zu held, %zu failed", t->outputs, t->outputs - t->outputs_failed,
+                  t->outputs_failed);
+    if (report->mode == PW_ENDTOEND_NODES && t->culprits)
+        pw_buf_printf(out, "; %zu culprits", t->culprits);
+    if (t->failed)
+        pw_buf_printf(out, "; %zu nodes did not run on the target and gave the reference's values", t->failed);
+    pw_buf_puts(out, t->held ? ". Held" : ". FAILED");
+}
+
+static void text_figures(const struct pw_report_run *report, struct pw_buf *out)
+{
+    const struct pw_endtoend_totals *t = &report->totals;
+    char a[32], b[32];
+
+    pw_buf_printf(out, "%zu nodes on the target, %zu on the host", t->target_nodes, t->host_nodes);
+    if (t->cast_nodes)
+        pw_buf_printf(out, ", %zu in the protocol's dtypes", t->cast_nodes);
+    pw_buf_printf(out, "; values of both sides took %s at most (the graph's live tensors: %s)\n",
+                  pw_text_bytes(a, sizeof a, (double)t->peak_bytes), pw_text_bytes(b, sizeof b, (double)t->live_bytes));
+    if (t->target_ns)
+        pw_buf_printf(out,
+                      "wall time: %s, median of %d runs, node by node through host memory; the fast reference %s\n",
+                      pw_text_duration(a, sizeof a, (double)t->target_ns / 1e9), t->timed_runs,
+                      pw_text_duration(b, sizeof b, (double)t->reference_ns / 1e9));
+}
+
+void pw_report_run_text(const struct pw_report_run *report, int width, bool color, struct pw_buf *out)
+{
+    char safe[400];
+
+    pw_buf_printf(out, "%s", pw_text_show(safe, sizeof safe, report->model_path, 300));
+    pw_buf_printf(out, " on %s", pw_text_show(safe, sizeof safe, report->target, 200));
+    pw_buf_printf(out, " (%s)", pw_text_show(safe, sizeof safe, report->device, 120));
+    if (report->bindings[0])
+        pw_buf_printf(out, ", %s", pw_text_show(safe, sizeof safe, report->bindings, 200));
+    pw_buf_printf(out, ", seed %" PRIu64 "\n", report->seed);
+    text_inputs(report, out);
+    pw_buf_putc(out, '\n');
+    if (report->mode == PW_ENDTOEND_NODES) {
+        text_nodes(report, width, color, out);
+        text_findings(report, out);
+        pw_buf_putc(out, '\n');
+    }
+    if (report->mode == PW_ENDTOEND_SWEEP) {
+        text_layers(report, width, out);
+    } else {
+        text_outputs(report, color, out);
+        text_figures(report, out);
+    }
+    outcome(report, out);
+    pw_buf_putc(out, '\n');
+}
+
+/* ---- Markdown ---- */
+
+static void md_number(struct pw_buf *out, bool known, double value)
+{
+    char text[24];
+
+    pw_buf_printf(out, " %s |", number(text, sizeof text, known, value));
+}
+
+static void md_nodes(const struct pw_report_run *report, struct pw_buf *out)
+{
+    pw_buf_puts(out, "\n| node | operator | where | dtype | own error | tolerance | arrived | allowed | standing |\n"
+                     "|---|---|---|---|---:|---:|---:|---:|---|\n");
+    for (size_t i = 0; i < report->node_count; i++) {
+        const struct pw_endtoend_node *row = report->nodes[i];
+        struct pw_buf name = {0};
+
+        pw_report_run_name(report, row, &name);
+        pw_buf_puts(out, "| ");
+        pw_report_md_cell(out, pw_buf_text(&name));
+        pw_buf_puts(out, " | ");
+        pw_report_md_cell(out, pw_report_run_op(report, row));
+        pw_buf_printf(out, " | %s | %s |", row->on_target ? "target" : "host",
+                      row->dtype == PW_DTYPE_UNDEFINED ? "" : pw_dtype_name(row->dtype));
+        md_number(out, row->has_isolated, row->isolated.max_error);
+        md_number(out, row->has_isolated, row->tolerance);
+        md_number(out, compared(&row->propagated), row->propagated.max_error);
+        md_number(out, compared(&row->propagated), row->allowed);
+        pw_buf_printf(out, " %s |\n", pw_node_standing_name(row->standing));
+        pw_buf_clear(&name);
+    }
+}
+
+static void md_layers(const struct pw_report_run *report, struct pw_buf *out)
+{
+    const struct pw_sweep_layer **ranked = pw_report_run_ranked(report);
+
+    pw_buf_puts(out, "\n| layer | nodes | float16 | bfloat16 | float32 | narrowest that holds |\n"
+                     "|---|---:|---:|---:|---:|---|\n");
+    for (size_t i = 0; ranked && i < report->layer_count; i++) {
+        pw_buf_puts(out, "| ");
+        pw_report_md_cell(out, ranked[i]->name);
+        pw_buf_printf(out, " | %zu |", ranked[i]->node_count);
+        for (int d = 0; d < PW_SWEEP_DTYPES; d++)
+            md_number(out, ranked[i]->cells[d].ran, ranked[i]->cells[d].damage);
+        pw_buf_printf(out, " %s |\n", pw_report_run_advice(ranked[i]));
+    }
+    pw_free(ranked);
+}
+
+static void md_outputs(const struct pw_report_run *report, struct pw_buf *out)
+{
+    pw_buf_puts(out, "\n| output | error | allowed | NMSE | to file | golden to file | standing |\n"
+                     "|---|---:|---:|---:|---:|---:|---|\n");
+    for (size_t i = 0; i < report->output_count; i++) {
+        const struct pw_endtoend_output *o = report->outputs[i];
+
+        pw_buf_puts(out, "| ");
+        pw_report_md_cell(out, o->name);
+        pw_buf_puts(out, " |");
+        md_number(out, compared(&o->golden), o->golden.max_error);
+        md_number(out, true, o->tolerance);
+        md_number(out, compared(&o->golden), o->golden.nmse);
+        md_number(out, o->has_file && compared(&o->file), o->file.max_error);
+        md_number(out, o->has_file && compared(&o->file_golden), o->file_golden.max_error);
+        pw_buf_printf(out, " %s |\n", o->held ? "held" : "FAILED");
+    }
+}
+
+void pw_report_run_md(const struct pw_report_run *report, struct pw_buf *out)
+{
+    pw_buf_puts(out, "# Run of ");
+    pw_report_md_cell(out, report->model_path);
+    pw_buf_puts(out, "\n\nOn ");
+    pw_report_md_cell(out, report->target);
+    pw_buf_puts(out, " (");
+    pw_report_md_cell(out, report->device);
+    pw_buf_printf(out, "), seed %" PRIu64 ".\n", report->seed);
+    if (report->mode == PW_ENDTOEND_NODES)
+        md_nodes(report, out);
+    if (report->mode == PW_ENDTOEND_SWEEP)
+        md_layers(report, out);
+    else
+        md_outputs(report, out);
+    pw_buf_putc(out, '\n');
+    outcome(report, out);
+    pw_buf_puts(out, ".\n");
+}
+
+/* ---- CSV ---- */
+
+static void csv_number(struct pw_buf *out, bool known, double value, bool last)
+{
+    if (known && !isnan(value))
+        pw_buf_printf(out, "%.9g", value);
+    pw_buf_puts(out, last ? "\r\n" : ",");
+}
+
+static void csv_nodes(const struct pw_report_run *report, struct pw_buf *out)
+{
+    pw_buf_puts(out, "position,node,operator,where,implementation,dtype,runs,own_error,tolerance,arrived,allowed,"
+                     "standing,nonfinite_origin,reason\r\n");
+    for (size_t i = 0; i < report->node_count; i++) {
+        const struct pw_endtoend_node *row = report->nodes[i];
+        struct pw_buf name = {0};
+
+        pw_report_run_name(report, row, &name);
+        pw_buf_printf(out, "%zu,", row->position);
+        pw_report_csv_field(out, pw_buf_text(&name), false);
+        pw_report_csv_field(out, pw_report_run_op(report, row), false);
+        pw_report_csv_field(out, row->on_target ? "target" : "host", false);
+        pw_report_csv_field(out, row->implementation, false);
+        pw_report_csv_field(out, row->dtype == PW_DTYPE_UNDEFINED ? "" : pw_dtype_name(row->dtype), false);
+        pw_buf_printf(out, "%zu,", row->runs);
+        csv_number(out, row->has_isolated, row->isolated.max_error, false);
+        csv_number(out, row->has_isolated, row->tolerance, false);
+        csv_number(out, compared(&row->propagated), row->propagated.max_error, false);
+        csv_number(out, compared(&row->propagated), row->allowed, false);
+        pw_report_csv_field(out, pw_node_standing_name(row->standing), false);
+        pw_buf_printf(out, "%d,", row->nonfinite_origin);
+        pw_report_csv_field(out, row->reason, true);
+        pw_buf_clear(&name);
+    }
+}
+
+static void csv_layers(const struct pw_report_run *report, struct pw_buf *out)
+{
+    const struct pw_sweep_layer **ranked = pw_report_run_ranked(report);
+
+    pw_buf_puts(out, "layer,nodes,dtype,ran,damage,max_error,flips,held,on_target,on_host\r\n");
+    for (size_t i = 0; ranked && i < report->layer_count; i++)
+        for (int d = 0; d < PW_SWEEP_DTYPES; d++) {
+            const struct pw_sweep_cell *cell = &ranked[i]->cells[d];
+
+            pw_report_csv_field(out, ranked[i]->name, false);
+            pw_buf_printf(out, "%zu,%s,%d,", ranked[i]->node_count, pw_dtype_name(cell->dtype), cell->ran);
+            csv_number(out, cell->ran, cell->damage, false);
+            csv_number(out, cell->ran, cell->max_error, false);
+            pw_buf_printf(out, "%" PRId64 ",%d,%zu,%zu\r\n", cell->flips, cell->held, cell->on_target, cell->on_host);
+        }
+    pw_free(ranked);
+}
+
+static void csv_outputs(const struct pw_report_run *report, struct pw_buf *out)
+{
+    pw_buf_puts(out, "output,error,allowed,nmse,cosine,file_error,file_golden_error,held,reason\r\n");
+    for (size_t i = 0; i < report->output_count; i++) {
+        const struct pw_endtoend_output *o = report->outputs[i];
+
+        pw_report_csv_field(out, o->name, false);
+        csv_number(out, compared(&o->golden), o->golden.max_error, false);
+        csv_number(out, true, o->tolerance, false);
+        csv_number(out, compared(&o->golden), o->golden.nmse, false);
+        csv_number(out, compared(&o->golden), o->golden.cosine, false);
+        csv_number(out, o->has_file && compared(&o->file), o->file.max_error, false);
+        csv_number(out, o->has_file && compared(&o->file_golden), o->file_golden.max_error, false);
+        pw_buf_printf(out, "%d,", o->held);
+        pw_report_csv_field(out, o->reason, true);
+    }
+}
+
+void pw_report_run_csv(const struct pw_report_run *report, struct pw_buf *out)
+{
+    if (report->mode == PW_ENDTOEND_NODES)
+        csv_nodes(report, out);
+    else if (report->mode == PW_ENDTOEND_SWEEP)
+        csv_layers(report, out);
+    else
+        csv_outputs(report, out);
+}
