@@ -56,15 +56,13 @@ static pw_status describe_value(struct pw_info *info, const struct pw_value *val
     return describe_content(info, t, dims, arena, err);
 }
 
-pw_status pw_call_from_values(const struct pw_node *node, const struct pw_value *const *inputs, int input_count,
-                              struct pw_dims *dims, struct pw_arena *arena, struct pw_call *call, struct pw_error *err)
+pw_status pw_call_from_infos(const struct pw_node *node, const struct pw_info *const *inputs, int input_count,
+                             struct pw_dims *dims, struct pw_arena *arena, struct pw_call *call, struct pw_error *err)
 {
     struct pw_call made = {.op = node->op, .node = node, .dims = dims, .arena = arena};
-    const struct pw_info **in = NULL;
-    struct pw_info *infos = NULL;
     bool *wanted = NULL;
     char where[256];
-    pw_status status = PW_OK;
+    pw_status status;
 
     if (node->op == NULL)
         return pw_error_set(err, PW_ERR_UNSUPPORTED, "%s: unknown operator", pw_node_where(node, where, sizeof where));
@@ -76,11 +74,33 @@ pw_status pw_call_from_values(const struct pw_node *node, const struct pw_value 
                             node->input_count);
     made.input_count = input_count;
     made.output_count = (int)node->output_count;
-    in = pw_arena_alloc(arena, (size_t)input_count + 1, sizeof *in);
-    infos = pw_arena_alloc(arena, (size_t)input_count + 1, sizeof *infos);
+    made.in = inputs;
     made.out = pw_arena_alloc(arena, node->output_count + 1, sizeof *made.out);
-    wanted = pw_arena_alloc(arena, node->output_count + 1, sizeof *wanted);
-    if (in == NULL || infos == NULL || made.out == NULL || wanted == NULL)
+    made.wanted = wanted = pw_arena_alloc(arena, node->output_count + 1, sizeof *wanted);
+    if (made.out == NULL || wanted == NULL)
+        return pw_error_memory(err, node->output_count * sizeof *made.out);
+    for (size_t i = 0; i < node->output_count; i++) {
+        wanted[i] = node->outputs[i] != PW_NO_VALUE;
+        made.out[i].rank = -1;
+    }
+    status = pw_op_check_call(&made, err);
+    if (status == PW_OK)
+        status = node->op->infer(&made, err);
+    for (size_t i = 0; i < node->output_count && status == PW_OK; i++)
+        status = pw_infer_check_size(dims, &made.out[i], "output", i, err);
+    if (status == PW_OK)
+        *call = made;
+    return status;
+}
+
+pw_status pw_call_from_values(const struct pw_node *node, const struct pw_value *const *inputs, int input_count,
+                              struct pw_dims *dims, struct pw_arena *arena, struct pw_call *call, struct pw_error *err)
+{
+    const struct pw_info **in = pw_arena_alloc(arena, (size_t)input_count + 1, sizeof *in);
+    struct pw_info *infos = pw_arena_alloc(arena, (size_t)input_count + 1, sizeof *infos);
+    pw_status status = PW_OK;
+
+    if (in == NULL || infos == NULL)
         return pw_error_memory(err, (size_t)input_count * sizeof *infos);
     for (int i = 0; i < input_count && status == PW_OK; i++) {
         if (inputs[i] == NULL)
@@ -88,19 +108,7 @@ pw_status pw_call_from_values(const struct pw_node *node, const struct pw_value 
         status = describe_value(&infos[i], inputs[i], dims, arena, err);
         in[i] = &infos[i];
     }
-    for (size_t i = 0; i < node->output_count; i++) {
-        wanted[i] = node->outputs[i] != PW_NO_VALUE;
-        made.out[i].rank = -1;
-    }
-    made.in = in;
-    made.wanted = wanted;
     if (status == PW_OK)
-        status = pw_op_check_call(&made, err);
-    if (status == PW_OK)
-        status = node->op->infer(&made, err);
-    for (size_t i = 0; i < node->output_count && status == PW_OK; i++)
-        status = pw_infer_check_size(dims, &made.out[i], "output", i, err);
-    if (status == PW_OK)
-        *call = made;
+        status = pw_call_from_infos(node, in, input_count, dims, arena, call, err);
     return status;
 }

@@ -46,4 +46,9 @@ pw_status pw_inference_call(const struct pw_inference *inference, const struct p
 pw_status pw_call_from_values(const struct pw_node *node, const struct pw_value *const *inputs, int input_count,
                               struct pw_dims *dims, struct pw_arena *arena, struct pw_call *call, struct pw_error *err);
 
+/* The same from what is known of the inputs (NULL: omitted) instead of values: constants and contents where they are
+ * known. Nothing of the infos is copied. */
+pw_status pw_call_from_infos(const struct pw_node *node, const struct pw_info *const *inputs, int input_count,
+                             struct pw_dims *dims, struct pw_arena *arena, struct pw_call *call, struct pw_error *err);
+
 #endif

@@ -296,6 +296,26 @@ struct pw_hash128 pw_kernel_hash(const struct pw_kernel *kernel)
     return kernel->hash;
 }
 
+size_t pw_kernel_parameter_values(const struct pw_kernel *kernel, int64_t *out, size_t cap)
+{
+    size_t count = 0;
+
+    for (size_t p = 0; p < kernel->parameter_count; p++)
+        for (size_t v = 0; v < kernel->parameters[p].count; v++) {
+            int64_t value = kernel->parameters[p].values[v];
+            bool known = value <= 1;
+
+            for (size_t i = 0; i < count && i < cap && !known; i++)
+                known = out[i] == value;
+            if (known)
+                continue;
+            if (count < cap)
+                out[count] = value;
+            count++;
+        }
+    return count;
+}
+
 bool pw_kernel_implements(const struct pw_kernel *kernel, const struct pw_op *op)
 {
     for (size_t i = 0; i < kernel->op_count; i++) {

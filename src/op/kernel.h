@@ -95,6 +95,9 @@ struct pw_hash128 pw_kernel_hash(const struct pw_kernel *kernel); /* YAML and so
 bool pw_kernel_implements(const struct pw_kernel *kernel, const struct pw_op *op);
 bool pw_kernel_claims(const struct pw_kernel *kernel, const char *type_variable, pw_dtype dtype);
 
+/* Distinct values above 1 of all tuning parameters (tiles, work-group sizes…): returns how many, fills up to cap. */
+size_t pw_kernel_parameter_values(const struct pw_kernel *kernel, int64_t *out, size_t cap);
+
 /* ---- a plan: what a target must do for one concrete call; plain data in its arena, sources in the kernel set,
  * which must outlive it ---- */
 

@@ -11,12 +11,13 @@ pw_status pw_inputs_draw(const struct pw_signature *signature, uint64_t seed, st
                          struct pw_buf *why, struct pw_error *err)
 {
     struct pw_inputs *inputs = pw_calloc(1, sizeof *inputs);
+    struct pw_case_spec spec = {.dist = PW_DIST_NORMAL, .seed = seed};
     pw_status status;
 
     *out = NULL;
     if (!inputs)
         return pw_error_memory(err, sizeof *inputs);
-    status = pw_case_draw(signature, PW_DIST_NORMAL, seed, &inputs->drawn, why, err);
+    status = pw_case_draw(signature, &spec, NULL, &inputs->drawn, why, err);
     if (status == PW_OK && !why->size)
         *out = inputs;
     else

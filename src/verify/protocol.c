@@ -1,13 +1,4 @@
-/*
- * The protocol: reading portwright.yaml and deriving default tolerances.
- *
- * The default follows the rounding analysis of the operator: the output is rounded once to its dtype
- * (half an epsilon), float arithmetic inside adds the ULP of the functions used, and an accumulation
- * of K terms adds a random walk of K roundings. Errors are judged against at least an eighth of the
- * output's root mean square (tensor/compare.h), hence the factor 8 on what does not scale with the
- * element itself.
- */
-#include <fnmatch.h>
+/* The protocol: reading portwright.yaml. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,9 +7,6 @@
 #include "verify/verify.h"
 
 #define DEFAULT_WARN_SHARE 0.5
-#define FLOOR_FACTOR 8.0  /* 1 / the floor's share of the root mean square */
-#define WALK_FACTOR 2.0   /* worst of millions of elements against the walk's standard deviation */
-#define ELEMENT_SLACK 2.0 /* roundings of an elementwise formula beside its functions */
 
 pw_status pw_protocol_default(struct pw_protocol **out, struct pw_error *err)
 {
@@ -194,114 +182,4 @@ pw_status pw_protocol_load(const char *path, struct pw_protocol **out, struct pw
     }
     pw_protocol_destroy(protocol);
     return status;
-}
-
-/* ---- tolerances ---- */
-
-static pw_dtype output_dtype(const struct pw_call *call)
-{
-    for (int i = 0; i < call->output_count; i++)
-        if (call->wanted[i] && pw_dtype_is_float(call->out[i].dtype))
-            return call->out[i].dtype;
-    return PW_DTYPE_UNDEFINED;
-}
-
-static bool matches(const struct pw_rule_match *match, const struct pw_op *op, pw_dtype dtype, const char *node_name)
-{
-    return (!match->op || !strcmp(match->op, op->name)) &&
-           (!match->category || !strcmp(match->category, pw_category_name(op->category))) &&
-           (match->dtype == PW_DTYPE_UNDEFINED || match->dtype == dtype) &&
-           (!match->node || (node_name && !fnmatch(match->node, node_name, 0)));
-}
-
-static const struct pw_tolerance_rule *matching_rule(const struct pw_protocol *protocol, const struct pw_call *call,
-                                                     const char *node_name, pw_dtype dtype)
-{
-    for (size_t i = protocol->tolerance_count; i-- > 0;)
-        if (matches(&protocol->tolerances[i].match, call->op, dtype, node_name))
-            return &protocol->tolerances[i];
-    return NULL;
-}
-
-void pw_protocol_precision(const struct pw_protocol *protocol, const char *node_name, const struct pw_op *op,
-                           pw_dtype dtype, struct pw_precision *out)
-{
-    memset(out, 0, sizeof *out);
-    for (size_t i = protocol->precision_count; i-- > 0 && op;)
-        if (matches(&protocol->precisions[i].match, op, dtype, node_name)) {
-            out->storage = protocol->precisions[i].storage;
-            out->accumulate = protocol->precisions[i].accumulate;
-            out->line = protocol->precisions[i].match.line;
-            return;
-        }
-}
-
-const char *pw_accumulation_name(pw_accumulation accumulation)
-{
-    static const char *const names[PW_ACCUMULATION_COUNT] = {"free", "repeatable", "sequential", "pairwise"};
-
-    return accumulation < PW_ACCUMULATION_COUNT ? names[accumulation] : "?";
-}
-
-pw_accumulation pw_protocol_accumulation(const struct pw_protocol *protocol, const struct pw_call *call,
-                                         const char *node_name)
-{
-    for (size_t i = protocol->bitwise.accumulation_count; i-- > 0;)
-        if (matches(&protocol->bitwise.accumulations[i].match, call->op, output_dtype(call), node_name))
-            return protocol->bitwise.accumulations[i].accumulation;
-    return PW_ACCUMULATION_FREE;
-}
-
-/* What the arithmetic itself may lose, relative to max(|ref|, floor). */
-static double derived(const struct pw_accuracy *accuracy, pw_dtype dtype, struct pw_arena *arena, const char **why)
-{
-    double out = pw_dtype_epsilon(dtype);
-    double inside = dtype == PW_DTYPE_FLOAT64 ? out : pw_dtype_epsilon(PW_DTYPE_FLOAT32);
-    double amplification = accuracy->amplification > 1 ? accuracy->amplification : 1;
-    double element = (accuracy->ulp + ELEMENT_SLACK) * inside * amplification;
-    double walk = 0;
-
-    if (accuracy->length > 1)
-        walk = WALK_FACTOR * FLOOR_FACTOR * inside * sqrt((double)accuracy->length) * amplification;
-    *why = pw_arena_printf(arena, "%s output rounding %.2g + %.3g ULP of float functions%s%s%.2g%s: %s",
-                           pw_dtype_name(dtype), 0.5 * out, accuracy->ulp + ELEMENT_SLACK,
-                           accuracy->length > 1 ? " + random walk of the accumulation " : "", "", walk,
-                           amplification > 1 ? ", amplified by the formula" : "", accuracy->why ? accuracy->why : "");
-    return 0.5 * out + element + walk;
-}
-
-pw_status pw_protocol_tolerance(const struct pw_protocol *protocol, const struct pw_call *call, const char *node_name,
-                                const struct pw_target_info *info, struct pw_arena *arena, double *tolerance,
-                                const char **why, struct pw_error *err)
-{
-    struct pw_accuracy accuracy = {.length = 1, .amplification = 1, .ulp = 1};
-    pw_dtype dtype = output_dtype(call);
-    const struct pw_tolerance_rule *rule = matching_rule(protocol, call, node_name, dtype);
-
-    (void)info;
-    if (call->op->accuracy)
-        call->op->accuracy(call, &accuracy);
-    if (rule) {
-        *tolerance = rule->value;
-        *why = pw_arena_printf(arena, "%s:%zu", protocol->path ? protocol->path : "protocol", rule->match.line);
-    } else if (dtype == PW_DTYPE_UNDEFINED || accuracy.exact) {
-        *tolerance = 0;
-        *why = accuracy.why ? accuracy.why : "integers and copies are bitwise";
-    } else {
-        *tolerance = derived(&accuracy, dtype, arena, why);
-    }
-    return *why ? PW_OK : pw_error_memory(err, 128);
-}
-
-bool pw_protocol_host_allowed(const struct pw_protocol *protocol, const struct pw_call *call, bool shape_arithmetic)
-{
-    if (shape_arithmetic || !call->op || call->op->category == PW_CATEGORY_CONTROL)
-        return call->op != NULL;
-    for (size_t i = 0; i < protocol->host_allowed_count; i++)
-        if (!strcmp(protocol->host_allowed[i], call->op->name))
-            return true;
-    for (int i = 0; i < call->input_count; i++)
-        if (call->in[i] && pw_dtype_is_float(call->in[i]->dtype))
-            return false;
-    return output_dtype(call) == PW_DTYPE_UNDEFINED;
 }

@@ -103,6 +103,17 @@ void pw_protocol_destroy(struct pw_protocol *protocol);
 pw_status pw_protocol_tolerance(const struct pw_protocol *protocol, const struct pw_call *call, const char *node_name,
                                 const struct pw_target_info *info, struct pw_arena *arena, double *tolerance,
                                 const char **why, struct pw_error *err);
+/* The same with what decided it. */
+struct pw_tolerance {
+    double value;
+    const char *why; /* the derivation, or "portwright.yaml:12"; static or in the arena */
+    bool bitwise;    /* golden's bits after rounding to the dtype are wanted */
+    bool by_rule;    /* a rule of the protocol won */
+    size_t line;     /* its line */
+};
+pw_status pw_protocol_judgement(const struct pw_protocol *protocol, const struct pw_call *call, const char *node_name,
+                                const struct pw_target_info *info, struct pw_arena *arena, struct pw_tolerance *out,
+                                struct pw_error *err);
 /* The mixed-precision rule for a node; all UNDEFINED when none speaks of it. dtype is the graph's for the node. */
 void pw_protocol_precision(const struct pw_protocol *protocol, const char *node_name, const struct pw_op *op,
                            pw_dtype dtype, struct pw_precision *out);

@@ -111,18 +111,18 @@ typedef void pw_verify_emit(void *user, const struct pw_verify_event *event);
 
 #define PW_VERIFY_MIN_CASES 24 /* a signature's cases without a budget */
 
-/* How much is tried. All zero: every distribution, the graph's dtypes and those that the kernel claims, the graph's
- * shapes and fuzzed ones, PW_VERIFY_MIN_CASES a signature, no end by time. */
+/* How much is tried. All zero: every distribution, the dtypes of the graph (or of the protocol's mixed precision), the
+ * graph's shapes and fuzzed ones, at least PW_VERIFY_MIN_CASES a signature, no end by time. */
 struct pw_verify_effort {
-    unsigned dists;       /* bits 1u << PW_DIST_…; 0 = all */
-    unsigned dtypes;      /* bits 1u << PW_DTYPE_…, storage dtypes; 0 = the graph's and all that the kernel claims */
-    int64_t budget_ns;    /* of all cases together: every signature gets its minimum first, what is left is dealt out in
-                             rounds; 0 = the minimum, however long it takes */
-    int min_cases;        /* a signature; 0 = PW_VERIFY_MIN_CASES */
-    int shapes;           /* fuzzed shapes a signature and round; 0 = default, -1 = the graph's only */
-    bool fail_fast;       /* stop at the first failed case */
-    int max_failures;     /* stop after so many failed cases; 0 = no limit */
-    bool no_shrink;       /* leave failing cases as they are */
+    unsigned dists;    /* bits 1u << PW_DIST_…; 0 = all */
+    unsigned dtypes;   /* bits 1u << PW_DTYPE_…, storage dtypes; 0 = the graph's; UINT_MAX = all that kernels claim */
+    int64_t budget_ns; /* of all cases together: every signature gets its minimum first, what is left is dealt out in
+                          rounds; 0 = the minimum, however long it takes */
+    int min_cases;     /* a signature; 0 = PW_VERIFY_MIN_CASES */
+    int shapes;        /* fuzzed shapes a signature and round; 0 = default, -1 = the graph's only */
+    bool fail_fast;    /* stop at the first failed case */
+    int max_failures;  /* stop after so many failed cases; 0 = no limit */
+    bool no_shrink;    /* leave failing cases as they are */
     const char *captured; /* folder written by verify/capture.h; NULL: no captured activations */
 };
 

@@ -4,6 +4,8 @@
 
 #include <pthread.h>
 
+#include "verify/capture.h"
+#include "verify/case_id.h"
 #include "verify/verify.h"
 
 struct pw_standing_tally {
@@ -24,9 +26,15 @@ struct pw_case_inputs {
     struct pw_call call;
 };
 
-/* Draws the inputs of a signature's case. PW_OK with why[0] != 0: this case cannot be made (a reason, not an error). */
-pw_status pw_case_draw(const struct pw_signature *signature, pw_dist dist, uint64_t seed, struct pw_case_inputs *out,
-                       struct pw_buf *why, struct pw_error *err);
+/* The call that a spec makes of a signature's: shapes, contents, attributes and dtype changed, outputs inferred again.
+ * No values are made. PW_OK with why[0] != 0: this case cannot be made (a reason, not an error); an error: the room
+ * refuses it. */
+pw_status pw_case_call(const struct pw_signature *signature, const struct pw_case_spec *spec, struct pw_dims *dims,
+                       struct pw_arena *arena, struct pw_call *out, struct pw_buf *why, struct pw_error *err);
+/* Draws the inputs too. */
+pw_status pw_case_draw(const struct pw_signature *signature, const struct pw_case_spec *spec,
+                       const struct pw_capture *capture, struct pw_case_inputs *out, struct pw_buf *why,
+                       struct pw_error *err);
 void pw_case_inputs_clear(struct pw_case_inputs *inputs);
 
 /* One case, start to verdict. `run` is the work in progress; result's texts live in run's arena. */
@@ -34,11 +42,53 @@ struct pw_case_run {
     struct pw_arena arena;
     const struct pw_verify_request *request;
     const struct pw_signature *signature;
-    const struct pw_impl *impl;
+    const struct pw_impl *impl; /* what serves the graph's own call; another shape may get another */
+    const struct pw_case_spec *spec;
+    const struct pw_capture *capture; /* NULL: none */
     struct pw_case_result result;
+
+    struct pw_case_inputs inputs;
+    struct pw_plan plan; /* of the inputs' call; empty for a library */
+    bool library;
+    double floor;            /* of the comparison: elements below are judged absolutely; -1: by the output's scale */
+    bool rounded;            /* golden is rounded to the output's dtype before the comparison: bits are wanted */
+    bool bits;               /* the sign of a zero counts */
+    bool off_by_one_allowed; /* for integers that a float was rounded to */
 };
 /* Always fills run->result; a non-OK status only for our own trouble (memory, cancelled). */
-pw_status pw_case_execute(struct pw_case_run *run, pw_dist dist, uint64_t seed, struct pw_error *err);
+pw_status pw_case_execute(struct pw_case_run *run, struct pw_error *err);
+void pw_case_run_clear(struct pw_case_run *run);
+
+void pw_case_settle(struct pw_case_run *run, pw_verdict verdict, const char *reason);
+const char *pw_case_keep(struct pw_case_run *run, const char *text);
+
+/* One run on the target, with all guards; a run that failed settles the verdict and leaves *ran false. `again`: the
+ * second run, whose buffers end at an inaccessible page. */
+pw_status pw_case_target(struct pw_case_run *run, const struct pw_case_inputs *inputs, const struct pw_plan *plan,
+                         bool again, struct pw_value *outputs, bool *ran, struct pw_error *err);
+typedef enum { PW_PERTURB_NONE, PW_PERTURB_RANDOM, PW_PERTURB_UPWARD } pw_perturbation;
+/* Golden outputs of a call, carried; of floating inputs moved by `share` of themselves. */
+pw_status pw_case_golden(const struct pw_case_inputs *inputs, pw_perturbation kind, double share, uint64_t seed,
+                         struct pw_value *golden, struct pw_error *err);
+
+/* ---- judge.c ---- */
+
+/* Tolerance and manner of comparison for the run's call. */
+pw_status pw_judge_prepare(struct pw_case_run *run, struct pw_error *err);
+/* Adds what the data itself amplifies: how far golden moves when each input moves by a rounding. */
+pw_status pw_judge_condition(struct pw_case_run *run, const struct pw_value *golden, struct pw_error *err);
+/* Compares one output, keeps the worst. */
+pw_status pw_judge_output(struct pw_case_run *run, const struct pw_value *got, const struct pw_value *golden,
+                          int output, struct pw_error *err);
+/* The verdict from what was kept. */
+void pw_judge_verdict(struct pw_case_run *run, const struct pw_value *golden);
+/* The fast reference's own error on the case, into the result. */
+void pw_judge_reference(struct pw_case_run *run, const struct pw_value *golden);
+bool pw_judge_same_shape(const struct pw_tensor *a, const struct pw_tensor *b);
+/* Do outputs of two runs differ? Notes the spread. */
+void pw_judge_repeat(struct pw_case_run *run, const struct pw_value *first, const struct pw_value *second, int count);
+/* Random operators (judge_random.c): runs and judges by property; settles the verdict. */
+pw_status pw_judge_random(struct pw_case_run *run, struct pw_error *err);
 
 /* Outputs of the call allocated in nominal dtypes for the device to fill. */
 pw_status pw_case_outputs(const struct pw_call *call, struct pw_value *outputs, struct pw_error *err);

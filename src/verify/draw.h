@@ -1,0 +1,35 @@
+/*
+ * Drawing the content of one input of a case: the distributions of DESIGN.md. Pure functions of their arguments.
+ * Used by draw.c; tests may draw by themselves.
+ */
+#ifndef PW_VERIFY_DRAW_H
+#define PW_VERIFY_DRAW_H
+
+#include "op/op.h"
+#include "verify/verify.h"
+
+#define PW_DRAW_INT_RANGE 100 /* integers whose range the room leaves open lie in [-100, 100] */
+
+struct pw_draw {
+    pw_dist dist;
+    uint64_t seed, stream;      /* stream: the input's number */
+    const struct pw_fill *fill; /* the room's domain; infinite = any */
+    double exponents;           /* `wide`: magnitudes lie in 2^±this, within the dtype's normal range */
+    double share;               /* `special`: of elements; 0 = about one in two rows */
+    bool halves;                /* `exact`: halves in every second seed */
+    bool alternate;             /* `cancel`: neighbours have opposite signs */
+    bool masks;                 /* `masked`: -inf goes into this input */
+    int64_t last;               /* set by pw_draw_tensor: the last dim */
+};
+
+/* Fills a tensor of any dtype but string. */
+void pw_draw_tensor(struct pw_tensor *t, const struct pw_draw *draw);
+
+/* How an operator's input is drawn: exponents, alternate, masks… by category and name. */
+void pw_draw_habits(const struct pw_call *call, int input, struct pw_draw *draw);
+/* Does the distribution say anything about this call that normal does not? */
+bool pw_draw_applies(const struct pw_call *call, pw_dist dist);
+/* Are sums over `exact` draws the same bits in every order for this call, so that tolerance 0 is right? */
+bool pw_draw_is_exact(const struct pw_call *call);
+
+#endif

@@ -1,0 +1,210 @@
+/* The cases of one signature: run, counted, shrunk where they fail, summed up. */
+#include <math.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "verify/shrink.h"
+#include "verify/verify_state.h"
+
+#define SHRUNK_MAX 2   /* failures of a signature that are made small */
+#define TIMEOUTS_MAX 2 /* after so many the rest of a signature is left */
+
+static bool failed(pw_verdict verdict)
+{
+    return verdict > PW_VERDICT_WARN && verdict < PW_VERDICT_UNSUPPORTED;
+}
+
+static void keep_worst(struct pw_verify_signature *signature, const struct pw_case_result *result)
+{
+    struct pw_signature_result *summary = &signature->summary;
+    double ratio = result->tolerance > 0 ? result->comparison.max_error / result->tolerance
+                                         : (result->comparison.over ? INFINITY : 0);
+
+    if (result->output < 0 || result->property)
+        return;
+    if (isnan(summary->worst_error) || ratio > summary->worst_ratio ||
+        (ratio >= summary->worst_ratio && result->comparison.max_error > summary->worst_error)) {
+        summary->worst_error = result->comparison.max_error;
+        summary->worst_ratio = ratio;
+        summary->tolerance = result->tolerance;
+        summary->worst_case = pw_arena_strndup(&signature->arena, result->id, strlen(result->id));
+    }
+}
+
+/* Under the lock. */
+static void count_case(struct pw_verify_state *state, struct pw_verify_signature *signature,
+                       const struct pw_case_result *result)
+{
+    const struct pw_verify_effort *effort = &state->request->effort;
+    struct pw_verify_totals *totals = state->totals;
+
+    pw_standing_count(&signature->tally, result);
+    keep_worst(signature, result);
+    totals->cases++;
+    totals->passed += result->verdict == PW_VERDICT_PASS;
+    totals->warned += result->verdict == PW_VERDICT_WARN;
+    totals->no_evidence += result->verdict >= PW_VERDICT_UNSUPPORTED;
+    totals->cases_failed += failed(result->verdict);
+    state->done++;
+    if (signature->promised)
+        signature->promised--;
+    else
+        state->total++;
+    signature->timeouts += result->verdict == PW_VERDICT_TIMEOUT;
+    if (totals->cases_failed &&
+        (effort->fail_fast || (effort->max_failures > 0 && totals->cases_failed >= (size_t)effort->max_failures)))
+        state->stop = totals->stopped = true;
+}
+
+static pw_status run_case(struct pw_verify_state *state, size_t position, const struct pw_case_spec *spec,
+                          struct pw_error *err)
+{
+    struct pw_verify_signature *signature = &state->signatures[position];
+    struct pw_case_run run = {.request = state->request,
+                              .signature = pw_verify_signature_at(state, position),
+                              .impl = &signature->impls.items[signature->impls.selected],
+                              .spec = spec,
+                              .capture = state->capture};
+    struct pw_verify_event event = {.kind = PW_VERIFY_CASE, .signature = state->selection[position]};
+    pw_status status = pw_case_execute(&run, err);
+
+    if (status == PW_OK && failed(run.result.verdict) && run.result.verdict != PW_VERDICT_TIMEOUT &&
+        !state->request->effort.no_shrink && signature->plan && signature->shrunk < SHRUNK_MAX) {
+        signature->shrunk++;
+        status = pw_shrink(&run, pw_case_plan_shapes(signature->plan), err);
+    }
+    if (status == PW_OK) {
+        run.result.signature = state->selection[position];
+        pthread_mutex_lock(&state->lock);
+        if (!state->stop) { /* what another thread found first ends the run */
+            count_case(state, signature, &run.result);
+            event.result = &run.result;
+            pw_verify_emit_event(state, &event);
+        }
+        pthread_mutex_unlock(&state->lock);
+    }
+    pw_case_run_clear(&run);
+    return status;
+}
+
+/* ---- the host ---- */
+
+/* Nothing of it runs on the target: its gate is whether the protocol lets it stay on the host. */
+static void settle_host(struct pw_verify_state *state, size_t position)
+{
+    const struct pw_signature *signature = pw_verify_signature_at(state, position);
+    struct pw_verify_signature *s = &state->signatures[position];
+    struct pw_signature_result *summary = &s->summary;
+
+    s->skipped = s->over = true;
+    summary->standing = PW_STANDING_UNPROVEN;
+    if (s->impls.coverage == PW_COVERAGE_MISSING) {
+        summary->gate_failed = true;
+        summary->gate_reason = "no implementation anywhere";
+    } else if (!pw_protocol_host_allowed(state->request->protocol, signature->call, signature->shape_arithmetic)) {
+        summary->gate_failed = true;
+        summary->gate_reason = s->impls.reason && s->impls.reason[0] ? s->impls.reason : "runs on the host";
+    } else {
+        summary->gate_reason = s->impls.reason;
+    }
+}
+
+/* ---- start, cases, end ---- */
+
+pw_status pw_verify_signature_begin(struct pw_verify_state *state, size_t position, struct pw_error *err)
+{
+    const struct pw_verify_request *request = state->request;
+    const struct pw_signature *signature = pw_verify_signature_at(state, position);
+    struct pw_verify_signature *s = &state->signatures[position];
+    struct pw_verify_event begun = {.kind = PW_VERIFY_SIGNATURE, .signature = state->selection[position]};
+    pw_status status;
+
+    s->begun = true;
+    s->summary = (struct pw_signature_result){
+        .signature = state->selection[position], .worst_error = NAN, .implementations = &s->impls};
+    pthread_mutex_lock(&state->lock);
+    pw_verify_emit_event(state, &begun);
+    pthread_mutex_unlock(&state->lock);
+    status = pw_impl_find(signature->call, request->kernels, request->device, &s->arena, &s->impls, err);
+    if (status != PW_OK)
+        return status;
+    if (signature->shape_arithmetic)
+        pw_impl_keep_on_host(&s->impls, PW_IMPL_SHAPE_ARITHMETIC);
+    if (s->impls.coverage == PW_COVERAGE_HOST || s->impls.coverage == PW_COVERAGE_MISSING) {
+        settle_host(state, position);
+    } else {
+        status =
+            pw_case_plan_create(signature, request, &s->impls.items[s->impls.selected], state->capture, &s->plan, err);
+    }
+    pthread_mutex_lock(&state->lock);
+    state->total -= s->promised; /* a guess until now */
+    s->promised = s->plan && !request->case_id ? pw_case_plan_minimum(s->plan) : request->case_id ? 1 : 0;
+    state->total += s->promised;
+    pthread_mutex_unlock(&state->lock);
+    return status;
+}
+
+static bool ended(const struct pw_verify_state *state, const struct pw_verify_signature *s)
+{
+    return state->stop || pw_verify_cancelled(state->request) || s->timeouts >= TIMEOUTS_MAX;
+}
+
+pw_status pw_verify_signature_cases(struct pw_verify_state *state, size_t position, size_t count, size_t least,
+                                    struct pw_error *err)
+{
+    struct pw_verify_signature *s = &state->signatures[position];
+    pw_status status = PW_OK;
+
+    for (size_t i = 0; i < count && status == PW_OK && !s->over && !ended(state, s); i++) {
+        struct pw_case_spec spec;
+
+        if (i >= least && pw_verify_over_budget(state))
+            break;
+        if (!pw_case_plan_next(s->plan, &spec))
+            s->over = true;
+        else
+            status = run_case(state, position, &spec, err);
+    }
+    return status;
+}
+
+pw_status pw_verify_signature_case_id(struct pw_verify_state *state, size_t position, struct pw_error *err)
+{
+    struct pw_case_spec spec;
+    char id[17];
+    pw_status status = pw_case_id_parse(state->request->case_id, id, &spec, err);
+
+    state->signatures[position].over = true;
+    return status == PW_OK ? run_case(state, position, &spec, err) : status;
+}
+
+void pw_verify_signature_settle(struct pw_verify_state *state, size_t position)
+{
+    struct pw_verify_signature *s = &state->signatures[position];
+    struct pw_signature_result *summary = &s->summary;
+
+    if (s->skipped)
+        return;
+    if (!s->begun)
+        *summary = (struct pw_signature_result){.signature = state->selection[position], .worst_error = NAN};
+    summary->standing = pw_standing_of(&s->tally);
+    summary->cases = s->tally.cases;
+    summary->held = s->tally.held;
+    summary->failed = s->tally.failed;
+    summary->no_evidence = s->tally.no_evidence;
+    if (s->plan && !state->request->case_id && !s->over && !ended(state, s) &&
+        (size_t)s->tally.cases < pw_case_plan_minimum(s->plan))
+        state->totals->below_minimum++;
+    if (summary->standing == PW_STANDING_FAILED || summary->standing == PW_STANDING_UNPROVEN) {
+        summary->gate_failed = true;
+        summary->gate_reason = summary->standing == PW_STANDING_FAILED ? "a case failed"
+                               : !s->tally.cases && state->stop        ? "not tried: the run stopped at a failure"
+                                                                       : "no case gave evidence";
+    }
+}
+
+void pw_verify_signature_clear(struct pw_verify_signature *signature)
+{
+    pw_case_plan_destroy(signature->plan);
+    pw_arena_clear(&signature->arena);
+}
