@@ -212,6 +212,11 @@ static const struct set *find_set(const struct pw_capture *capture, const struct
     return found;
 }
 
+bool pw_capture_has(const struct pw_capture *capture, const struct pw_node *node, const char *hash)
+{
+    return find_set(capture, node, hash) != NULL;
+}
+
 pw_status pw_capture_load(const struct pw_capture *capture, const struct pw_node *node, const char *hash,
                           struct pw_value *values, int input_count, struct pw_error *err)
 {

@@ -47,7 +47,7 @@ for source in "$PW_SOURCE"/ops/softmax/*.cl; do
 done
 exits "a kernel that is wrong by a thousandth fails the gate" 1 "$PORTWRIGHT" check "$model" --dim "$dims" --ops-dir wrong --no-timing
 says "the wrong operator is named" "$scratch/out" "FAIL Softmax"
-case_id=$(sed -n 's/.*--case \(1:[^ ]*\).*/\1/p' "$scratch/out" | head -n 1)
+case_id=$(sed -n 's/.*--case \(2:[^ ]*\).*/\1/p' "$scratch/out" | head -n 1)
 exits "the printed reproducer reproduces it" 1 "$PORTWRIGHT" check "$model" --dim "$dims" --ops-dir wrong --case "$case_id"
 says "and names the element" "$scratch/out" "element ["
 finish

@@ -530,7 +530,7 @@ static void test_run_and_failure(void **state)
                                             .verdict = PW_VERDICT_FAIL,
                                             .tolerance = 1e-6,
                                             .reason = "output 0, element [1,3]: got 0.5, golden 0.25"};
-    snprintf(failed.result.id, sizeof failed.result.id, "1:bbbbbbbbbbbbbbbb:f32:graph:normal:1");
+    snprintf(failed.result.id, sizeof failed.result.id, "2:bbbbbbbbbbbbbbbb:f32:graph:normal:1");
     failed.result.comparison.max_error = 1;
     send(tui, &failed);
     press(tui, "3");
