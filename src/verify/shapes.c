@@ -81,6 +81,8 @@ static bool makes_call(const struct pw_shapes *shapes, const struct pw_case_spec
     int64_t n;
 
     pw_buf_clear(&why);
+    if (made)
+        pw_call_take_most(call);
     for (int i = 0; i < call->output_count && made; i++) {
         const struct pw_info *info = &call->out[i];
 
