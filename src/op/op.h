@@ -186,8 +186,9 @@ struct pw_accuracy {
     const char *why;    /* for the tolerance, static text */
     bool pointwise; /* the error of each output element is relative to that element itself: nothing is summed, nothing
                        cancels, so small elements are judged as strictly as large ones */
-    const char *functions; /* names of struct pw_target_accuracy's fields behind `ulp`, blank-separated ("exp divide"):
-                              a device whose contract allows more than OpenCL's table gets the difference; may be NULL */
+    const char
+        *functions; /* names of struct pw_target_accuracy's fields behind `ulp`, blank-separated ("exp divide"):
+                       a device whose contract allows more than OpenCL's table gets the difference; may be NULL */
 };
 
 /* ---- evaluation (references) ---- */
