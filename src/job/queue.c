@@ -36,6 +36,9 @@ void pw_event_free(struct pw_event *event)
 {
     if (!event)
         return;
+    if (event->bench)
+        pw_bench_report_clear(event->bench);
+    pw_free(event->bench);
     pw_arena_clear(&event->arena);
     pw_free(node_of(event));
 }
@@ -204,6 +207,41 @@ bool pw_event_set_summary(struct pw_event *event, const struct pw_signature_resu
            copy_text(&event->arena, &copy->gate_reason) && copy_impls(&event->arena, &copy->implementations) &&
            copy_samples(&event->arena, &copy->target_samples, copy->target_sample_count) &&
            copy_samples(&event->arena, &copy->reference_samples, copy->reference_sample_count);
+}
+
+static bool copy_raw(struct pw_arena *arena, const struct pw_measure_result **raw)
+{
+    struct pw_measure_result *copy;
+
+    if (!*raw || (*raw)->failed || (*raw)->slices < 1) {
+        *raw = NULL;
+        return true;
+    }
+    copy = pw_arena_alloc(arena, 1, sizeof *copy);
+    if (!copy)
+        return false;
+    *copy = **raw;
+    copy->log = (struct pw_buf){0};
+    copy->slices_ns = pw_arena_alloc(arena, (size_t)copy->slices, sizeof *copy->slices_ns);
+    if (!copy->slices_ns)
+        return false;
+    memcpy(copy->slices_ns, (*raw)->slices_ns, (size_t)copy->slices * sizeof *copy->slices_ns);
+    *raw = copy;
+    return copy_samples(arena, &copy->runs_ns, copy->slices * copy->runs_per_slice);
+}
+
+bool pw_event_set_figure(struct pw_event *event, const struct pw_bench_figure *figure, bool with_raw)
+{
+    struct pw_bench_figure *copy = &event->figure;
+
+    *copy = *figure;
+    if (!with_raw)
+        copy->target_raw = copy->reference_raw = NULL;
+    return copy_text(&event->arena, &copy->name) && copy_text(&event->arena, &copy->skipped) &&
+           copy_text(&event->arena, &copy->reference_why) && copy_text(&event->arena, &copy->suspicion) &&
+           copy_text(&event->arena, &copy->verified) && copy_text(&event->arena, &copy->roof.level) &&
+           copy_impls(&event->arena, &copy->implementations) && copy_raw(&event->arena, &copy->target_raw) &&
+           copy_raw(&event->arena, &copy->reference_raw);
 }
 
 void pw_event_set_error(struct pw_event *event, const struct pw_error *error)

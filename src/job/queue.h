@@ -39,6 +39,8 @@ void pw_queue_close(struct pw_queue *queue);
 /* Deep copies into the event's arena; false when memory is short. */
 bool pw_event_set_case(struct pw_event *event, const struct pw_case_result *result);
 bool pw_event_set_summary(struct pw_event *event, const struct pw_signature_result *summary);
+/* with_raw: the raw samples too. */
+bool pw_event_set_figure(struct pw_event *event, const struct pw_bench_figure *figure, bool with_raw);
 void pw_event_set_error(struct pw_event *event, const struct pw_error *error);
 
 #endif

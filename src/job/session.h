@@ -11,6 +11,7 @@
 #ifndef PW_JOB_SESSION_H
 #define PW_JOB_SESSION_H
 
+#include "bench/bench.h"
 #include "bench/environment.h"
 #include "graph/inventory.h"
 #include "op/impl.h"
@@ -52,6 +53,7 @@ typedef enum {
     PW_EVENT_STARTED,  /* a job began; total cases */
     PW_EVENT_CASE,
     PW_EVENT_SIGNATURE, /* a signature's summary */
+    PW_EVENT_BENCH,     /* a signature's benchmark: its first figure, or the last word (figure_final) */
     PW_EVENT_FINISHED,  /* job over: totals, or error */
     PW_EVENT_HISTORY,   /* latest stored rows were read */
     PW_EVENT_TRIAGE,    /* all decisions of the triage file, as they are now */
@@ -69,7 +71,13 @@ struct pw_event {
     struct pw_case_result result;       /* CASE */
     struct pw_signature_result summary; /* SIGNATURE */
     struct pw_verify_totals totals;     /* FINISHED */
-    bool failed;                        /* DEVICE, FINISHED, MESSAGE: error holds why */
+    struct pw_bench_figure figure;      /* BENCH; without raw samples */
+    bool figure_final;
+    bool cold;                     /* BENCH: caches were emptied */
+    double launch_ns;              /* BENCH: an empty launch; NaN unknown */
+    struct pw_bench_report *bench; /* FINISHED of a benchmark: all of it, owned; also when it failed on the way */
+    const char *run_kind;          /* STARTED: "bench"; NULL: "check". Static */
+    bool failed;                   /* DEVICE, FINISHED, MESSAGE: error holds why */
     struct pw_error error;
     const struct pw_store_signature_row *rows; /* HISTORY */
     size_t row_count;
@@ -112,6 +120,17 @@ pw_status pw_session_verify(struct pw_session *session, const size_t *signatures
                             struct pw_error *err);
 /* Queues one case by its id. */
 pw_status pw_session_verify_case(struct pw_session *session, const char *case_id, struct pw_error *err);
+/* Queues a benchmark of signatures (NULL = all). */
+struct pw_session_bench {
+    bool cold;
+    int64_t time_ns;      /* budget of measuring; 0: until intervals are narrow */
+    int threads;          /* of the reference; 0 = all cores */
+    bool no_peaks;        /* without the roofline */
+    const char *lock;     /* timing lock; NULL = the machine's */
+    int64_t lock_wait_ns; /* 0 = a minute */
+};
+pw_status pw_session_bench(struct pw_session *session, const size_t *signatures, size_t count,
+                           const struct pw_session_bench *options, int *job, struct pw_error *err);
 /* Queues reading the kernels anew (somebody edited one); coverage is found again. What a kernel's description or
  * source has wrong comes as a MESSAGE, and the former kernels stay. */
 pw_status pw_session_reload(struct pw_session *session, struct pw_error *err);

@@ -18,6 +18,9 @@ struct pw_job {
     struct pw_session_run_options *run; /* owned, its texts too: a run of the whole graph; NULL: verify */
     size_t *signatures;                 /* shown indices, owned; NULL: all */
     size_t count;
+    bool bench; /* a benchmark */
+    struct pw_session_bench bench_options;
+    char *lock; /* of a benchmark, owned */
 };
 
 struct pw_session {
@@ -70,6 +73,9 @@ pw_status pw_session_write_graph(const struct pw_session *session, struct pw_sto
                                  const struct pw_event *event, struct pw_error *err);
 const char *pw_session_run_kind(const struct pw_event *started); /* of the store's run */
 void pw_session_send_to_store(struct pw_session *session, struct pw_event *event);
+/* session_bench.c: a benchmark, on the worker; selection: concrete indices. */
+void pw_session_bench_job(struct pw_session *session, const struct pw_job *job, const size_t *selection, size_t count,
+                          struct pw_event *finished, struct pw_error *err);
 void *pw_session_worker(void *user); /* thread mains */
 void *pw_session_writer(void *user);
 /* The triage file, on the writer's thread; NULL when it could not be read (said). */

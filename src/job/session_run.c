@@ -7,6 +7,7 @@
 #include "base/compiler.h"
 #include "baseline/triage.h"
 #include "job/session_internal.h"
+#include "store/bench.h"
 
 void pw_session_say(struct pw_session *session, pw_status status, const char *format, ...)
 {
@@ -65,12 +66,21 @@ static pw_status write_event(const struct pw_session *session, struct pw_store *
         return pw_session_write_graph(session, store, *run, event, err);
     switch (event->kind) {
     case PW_EVENT_STARTED:
-        return begin_run(session, store, pw_session_run_kind(event), run, err);
+        return begin_run(session, store, event->run_kind ? event->run_kind : pw_session_run_kind(event), run, err);
     case PW_EVENT_CASE:
         return pw_store_case_add(store, *run, &signatures[event->result.signature], &event->result, err);
     case PW_EVENT_SIGNATURE:
         return pw_store_signature_add(store, *run, &signatures[event->summary.signature], &event->summary, err);
+    case PW_EVENT_BENCH:
+        return pw_store_bench_add(store, *run, &signatures[event->figure.signature], &event->figure, event->cold,
+                                  event->launch_ns, err);
     case PW_EVENT_FINISHED:
+        if (event->run_kind)
+            return pw_store_run_end(store, *run,
+                                    !event->failed                            ? "held"
+                                    : event->error.status == PW_ERR_CANCELLED ? "cancelled"
+                                                                              : "error",
+                                    event->failed ? 3 : 0, err);
         return pw_store_run_end(store, *run,
                                 event->failed ? (event->error.status == PW_ERR_CANCELLED ? "cancelled" : "error")
                                 : event->totals.gate_failed ? "failed"
@@ -249,8 +259,12 @@ static void run_job(struct pw_session *session, const struct pw_job *job)
     status = concrete_selection(session, job, &selection, &request.signature_count, &err);
     request.signatures = job->case_id ? NULL : selection;
     request.case_id = job->case_id;
-    if (status == PW_OK)
+    if (status == PW_OK && job->bench)
+        pw_session_bench_job(session, job, selection, request.signature_count, finished, &err);
+    else if (status == PW_OK)
         status = pw_verify_run(&request, &finished->totals, &err);
+    if (status == PW_OK)
+        status = err.status;
     if (status == PW_OK && pw_model_damaged(session->model))
         status =
             pw_error_set(&err, PW_ERR_IO, "%s shrank while it was in use: the results are void", session->model->path);
@@ -262,6 +276,7 @@ static void run_job(struct pw_session *session, const struct pw_job *job)
         copy->totals = finished->totals;
         copy->failed = finished->failed;
         copy->error = finished->error;
+        copy->run_kind = job->bench ? "bench" : NULL;
         pw_session_send_to_store(session, copy);
     }
     if (session->writer_started)

@@ -27,4 +27,9 @@ void pw_store_bind_text(sqlite3_stmt *statement, int at, const char *text);
 void pw_store_bind_real(sqlite3_stmt *statement, int at, double value);
 void pw_store_bind_time(sqlite3_stmt *statement, int at, int64_t ns);
 
+/* Parts of a transaction: the row that others refer to; COMMIT, or ROLLBACK when status is not PW_OK. */
+struct pw_signature;
+pw_status pw_store_put_signature(struct pw_store *store, const struct pw_signature *signature, struct pw_error *err);
+pw_status pw_store_end_transaction(struct pw_store *store, pw_status status, struct pw_error *err);
+
 #endif

@@ -80,6 +80,18 @@ static const char *const migrations[] = {
     " layer TEXT NOT NULL, dtype TEXT NOT NULL, damage REAL, max_error REAL, flips INTEGER NOT NULL,"
     " held INTEGER NOT NULL);"
     "CREATE INDEX sensitivity_graph ON sensitivity(graph, run);",
+    /* 4: microbenchmarks */
+    "CREATE TABLE bench ("
+    " run INTEGER NOT NULL REFERENCES run(id) ON DELETE CASCADE,"
+    " signature TEXT NOT NULL REFERENCES signature(id),"
+    " wall_ms INTEGER NOT NULL, implementation TEXT NOT NULL, kernel_hash TEXT, cache TEXT NOT NULL,"
+    " slices INTEGER NOT NULL, target_ns REAL, target_low_ns REAL, target_high_ns REAL, reference_ns REAL,"
+    " reference_name TEXT, speedup REAL, speedup_low REAL, speedup_high REAL," /* reference's time / target's */
+    " flops REAL, read_bytes REAL, write_bytes REAL, level TEXT, roof_ns REAL, bound TEXT, launch_ns REAL,"
+    " suspicion TEXT, skipped TEXT,"
+    " target_slices BLOB, target_runs BLOB, reference_slices BLOB, reference_runs BLOB);" /* doubles; int64; ns */
+    "CREATE INDEX bench_signature ON bench(signature, run);"
+    "CREATE INDEX bench_run ON bench(run);",
 };
 #define NEWEST ((int)PW_COUNT_OF(migrations))
 

@@ -31,7 +31,7 @@ pw_status pw_store_run_begin(struct pw_store *store, const struct pw_store_run *
     return status;
 }
 
-static pw_status add_signature(struct pw_store *store, const struct pw_signature *signature, struct pw_error *err)
+pw_status pw_store_put_signature(struct pw_store *store, const struct pw_signature *signature, struct pw_error *err)
 {
     sqlite3_stmt *statement = NULL;
     pw_status status = pw_store_prepare(
@@ -103,8 +103,7 @@ static pw_status add_case(struct pw_store *store, int64_t run_id, const struct p
     return pw_store_run_once(store, statement, "a verdict could not be recorded", err);
 }
 
-/* Runs `add` between BEGIN and COMMIT. */
-static pw_status end_transaction(struct pw_store *store, pw_status status, struct pw_error *err)
+pw_status pw_store_end_transaction(struct pw_store *store, pw_status status, struct pw_error *err)
 {
     if (status == PW_OK)
         status = pw_store_exec(store, "COMMIT", err);
@@ -120,10 +119,10 @@ pw_status pw_store_case_add(struct pw_store *store, int64_t run_id, const struct
 
     if (status != PW_OK)
         return status;
-    status = add_signature(store, signature, err);
+    status = pw_store_put_signature(store, signature, err);
     if (status == PW_OK)
         status = add_case(store, run_id, signature, result, err);
-    return end_transaction(store, status, err);
+    return pw_store_end_transaction(store, status, err);
 }
 
 static void bind_samples(sqlite3_stmt *statement, int at, const int64_t *samples, int count)
@@ -182,10 +181,10 @@ pw_status pw_store_signature_add(struct pw_store *store, int64_t run_id, const s
 
     if (status != PW_OK)
         return status;
-    status = add_signature(store, signature, err);
+    status = pw_store_put_signature(store, signature, err);
     if (status == PW_OK)
         status = add_result(store, run_id, signature, result, err);
-    return end_transaction(store, status, err);
+    return pw_store_end_transaction(store, status, err);
 }
 
 pw_status pw_store_run_end(struct pw_store *store, int64_t run_id, const char *outcome, int exit_code,

@@ -126,6 +126,13 @@ static void act_on_intent(struct pw_app *app)
             pw_tui_say(app->tui, false, "verifying %zu signatures%s; 3 shows the run", app->tui->selection_count,
                        app->tui->device_ready ? "" : " as soon as the target is open");
         break;
+    case PW_INTENT_BENCH:
+        if (pw_session_bench(app->session, app->tui->selection, app->tui->selection_count,
+                             &(struct pw_session_bench){0}, NULL, &err) != PW_OK)
+            pw_tui_say(app->tui, true, "%s", err.message);
+        else
+            pw_tui_say(app->tui, false, "measuring %zu signatures; 3 shows the run", app->tui->selection_count);
+        break;
     case PW_INTENT_CANCEL:
         pw_session_cancel(app->session);
         break;

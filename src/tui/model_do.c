@@ -45,6 +45,12 @@ void pw_tui_act_verify(struct pw_tui *tui)
     tui->intent = tui->selection_count ? PW_INTENT_VERIFY : PW_INTENT_NONE;
 }
 
+void pw_tui_act_bench(struct pw_tui *tui)
+{
+    pw_tui_select(tui);
+    tui->intent = tui->selection_count ? PW_INTENT_BENCH : PW_INTENT_NONE;
+}
+
 void pw_tui_act_requeue(struct pw_tui *tui)
 {
     tui->selection_count = 0;

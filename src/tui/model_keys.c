@@ -367,6 +367,7 @@ static const struct pw_tui_key inventory_keys[] = {
      pw_tui_act_verify_all},
     {'v', 0, "v", "verify", "verify", "Verifies the marked signatures, or what is under the cursor.",
      pw_tui_act_verify},
+    {'b', 0, "b", NULL, "bench", "Benchmarks the marked signatures, or what is under the cursor.", pw_tui_act_bench},
     {'/', 0, "/", "filter", NULL,
      "Filters by a query: words match operator, shapes, category and pattern; keys such as cov:missing sens:high "
      "flops>1 narrow it down (below).",

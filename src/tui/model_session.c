@@ -73,6 +73,26 @@ static void on_summary(struct pw_tui *tui, const struct pw_signature_result *sum
     }
 }
 
+static void on_figure(struct pw_tui *tui, const struct pw_event *event)
+{
+    const struct pw_bench_figure *f = &event->figure;
+    struct pw_tui_row *row = &tui->signatures[f->signature];
+    char label[64];
+
+    tui->done = event->done;
+    tui->total = event->total;
+    row->running = false;
+    snprintf(tui->running_text, sizeof tui->running_text, "bench %s",
+             pw_text_show(label, sizeof label, tui->inventory->signatures[f->signature].op_label, 40));
+    if (f->target.count == 0)
+        return;
+    row->target_ns = (int64_t)(f->target.median + 0.5);
+    row->reference_ns = f->reference.count ? (int64_t)(f->reference.median + 0.5) : 0;
+    snprintf(row->reference_name, sizeof row->reference_name, "%s", f->reference_name ? f->reference_name : "");
+    if (f->suspicion)
+        pw_tui_say(tui, true, "%s: %s; %s", label, f->suspicion, f->verified ? f->verified : "");
+}
+
 static void on_finished(struct pw_tui *tui, const struct pw_event *event)
 {
     tui->running = false;
@@ -81,6 +101,11 @@ static void on_finished(struct pw_tui *tui, const struct pw_event *event)
     if (event->failed) {
         snprintf(tui->run_error, sizeof tui->run_error, "%.250s", event->error.message);
         pw_tui_say(tui, event->error.status != PW_ERR_CANCELLED, "%s", event->error.message);
+        return;
+    }
+    if (event->bench) {
+        pw_tui_say(tui, event->bench->suspicious > 0, "bench: %zu signatures, %zu not believed%s", event->bench->count,
+                   event->bench->suspicious, event->bench->busy_slices ? "; other work ran beside it" : "");
         return;
     }
     tui->totals = event->totals;
@@ -138,6 +163,9 @@ void pw_tui_session_event(struct pw_tui *tui, const struct pw_event *event, int6
         break;
     case PW_EVENT_SIGNATURE:
         on_summary(tui, &event->summary);
+        break;
+    case PW_EVENT_BENCH:
+        on_figure(tui, event);
         break;
     case PW_EVENT_FINISHED:
         on_finished(tui, event);

@@ -57,6 +57,7 @@ typedef enum {
     PW_INTENT_NONE,
     PW_INTENT_QUIT,
     PW_INTENT_VERIFY, /* tui->selection */
+    PW_INTENT_BENCH,  /* selection */
     PW_INTENT_CANCEL,
     PW_INTENT_EDIT,   /* intent_text: the file; afterwards the kernels are read anew and tui->selection verified */
     PW_INTENT_COPY,   /* intent_text: to the clipboard */
@@ -267,6 +268,7 @@ void pw_tui_triage_event(struct pw_tui *tui, const struct pw_triage_entry *entri
 /* The marked signatures, or the one under the cursor, or the group's, into tui->selection. */
 void pw_tui_select(struct pw_tui *tui);
 void pw_tui_act_verify(struct pw_tui *tui);
+void pw_tui_act_bench(struct pw_tui *tui);
 void pw_tui_act_verify_all(struct pw_tui *tui);
 void pw_tui_act_requeue(struct pw_tui *tui);
 void pw_tui_act_cancel(struct pw_tui *tui);
