@@ -272,14 +272,16 @@ static inline void pad_plane(__global const PW_TYPE(X) *X, size_t offset, __glob
     }
 }
 
-static inline WORK8 load_strided(__global const WORK *from, int stride)
+/* Samples for 8 pixels of which `pixels` are wanted: nothing lies behind them but a little room. */
+static inline WORK8 load_strided(__global const WORK *from, int stride, int pixels)
 {
     if (stride == 1)
         return vload8(0, from);
     if (stride == 2)
         return vload16(0, from).even;
-    return (WORK8)(from[0], from[stride], from[2 * stride], from[3 * stride], from[4 * stride], from[5 * stride],
-                   from[6 * stride], from[7 * stride]);
+    const int8 at = min((int8)(0, 1, 2, 3, 4, 5, 6, 7), (int8)(pixels - 1)) * stride;
+    return (WORK8)(from[at.s0], from[at.s1], from[at.s2], from[at.s3], from[at.s4], from[at.s5], from[at.s6],
+                   from[at.s7]);
 }
 
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
@@ -293,6 +295,7 @@ conv_depthwise(__global const PW_TYPE(X) *X, __global const PW_TYPE(W) *W, __glo
     const int begin = (int)get_global_id(0) * planes_each, end = min(planes, begin + planes_each);
     __global WORK *P = scratch + (size_t)get_global_id(0) * (plane + 64);
 
+    vstore16((WORK16)(0), 0, P + plane); /* what a vector reads behind the last row */
     for (int at = begin; at < end; at++) {
         pad_plane(X, (size_t)at * in_size, P, in_dims, pad_low, pad_extent, axes, plane);
         for (int map = 0; map < group_maps; map++) {
@@ -318,7 +321,8 @@ conv_depthwise(__global const PW_TYPE(X) *X, __global const PW_TYPE(W) *W, __glo
                     }
                     WORK8 sum = start;
                     for (int t = 0; t < taps; t++)
-                        sum = fma((WORK8)(PW_LOAD(W, w + t)), load_strided(from + tap_offset[t], row_step), sum);
+                        sum = fma((WORK8)(PW_LOAD(W, w + t)),
+                                  load_strided(from + tap_offset[t], row_step, row_out - i), sum);
                     if (row_out - i >= 8) {
                         PW_STORE8(Y, out, sum);
                     } else {

@@ -52,6 +52,12 @@ const struct pw_room_case pw_conv_cases[] = {
      {"float32[1,4,6] -8 -12 -20 -12 8 -12 -7 -14 -25 -23 3 -2 3 19 -21 28 -5 -12 -3 13 -31 25 -15 -19"},
      NULL,
      0},
+    {"conv/depthwise_wide_stride",
+     "Conv-11 group=2 strides=[1,16]",
+     {"float32[1,2,1,129] iota", "float32[2,1,1,1] 2 3"},
+     {"float32[1,2,1,9] 0 32 64 96 128 160 192 224 256 387 435 483 531 579 627 675 723 771"},
+     NULL,
+     0},
     {"conv/depthwise_same_stride1",
      "Conv-11 group=2 auto_pad='SAME_UPPER'",
      {"float32[1,2,3,21] 2 3 1 4 4 -2 -3 3 -2 -1 3 -1 -4 -3 1 4 0 0 4 2 -1 -1 3 3 -3 -1 1 -2 -2 -1 3 -1 -2 -2 1 -4 -3 "

@@ -52,7 +52,7 @@ __kernel void random_fill(__global PW_TYPE(output) *output, long key, float base
         for (int k = 0; k < PER_BLOCK && b * PER_BLOCK + k < size; k++) {
             const uint *p = words + k * (4 / PER_BLOCK);
 #if defined(UNIFORM)
-            out_t value = fma((out_t)end - (out_t)base, unit_of(p[0], p[1]), (out_t)base);
+            out_t value = fma((out_t)end - (out_t)base, unit_of(p[0], p[4 / PER_BLOCK - 1]), (out_t)base);
 #else
             /* Box and Muller: the logarithm gets (0,1]. */
             out_t radius = sqrt((out_t)(-2) * log(unit_of(p[0], p[1]) + STEP));

@@ -88,14 +88,15 @@ static pw_status choose_cache_dir(struct pw_device *device, const char *wanted, 
 /* A worker has one thread when it enters its sandbox. */
 static const char *const worker_environment[] = {"OPENBLAS_NUM_THREADS=1", NULL};
 
-static struct pw_link_options link_options(const char *cache_dir, bool foreign)
+static struct pw_link_options link_options(const char *cache_dir, const char *const *environment, bool foreign)
 {
     return (struct pw_link_options){.flag = "--worker",
                                     .mode = "target",
                                     .cache_dir = cache_dir,
                                     .throwaway = foreign || !cache_dir,
                                     .uid = pw_sandbox_uid(foreign),
-                                    .environment = worker_environment};
+                                    .environment = worker_environment,
+                                    .more = environment};
 }
 
 /* What every worker is told before it opens a driver. */
@@ -131,7 +132,7 @@ static void take_info(struct pw_device *device, const struct pw_target_info *inf
 static pw_status open_worker(struct pw_device *device, struct pw_pool_slot *slot, bool describe, struct pw_error *err)
 {
     struct pw_buf request = {0}, log = {0};
-    struct pw_link_options options = link_options(device->cache_dir, slot->foreign);
+    struct pw_link_options options = link_options(device->cache_dir, device->environment, slot->foreign);
     struct pw_target_info info;
     struct pw_wire wire;
     pw_message_type type;
@@ -264,6 +265,7 @@ pw_status pw_device_open(const char *spec, const struct pw_device_options *optio
     pthread_mutex_init(&device->mutex, NULL);
     pthread_cond_init(&device->idle, NULL);
     device->start_deadline_ns = options->start_deadline_ns > 0 ? options->start_deadline_ns : START_DEADLINE_NS;
+    device->environment = options->environment;
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     int workers = options->workers > 0          ? options->workers
                   : cores > WORKERS_DEFAULT_MAX ? WORKERS_DEFAULT_MAX
@@ -334,7 +336,7 @@ const char *pw_device_library(const struct pw_device *device)
 pw_status pw_device_list(struct pw_buf *out, struct pw_error *err)
 {
     struct pw_link link = {0};
-    struct pw_link_options options = link_options(NULL, false);
+    struct pw_link_options options = link_options(NULL, NULL, false);
     struct pw_buf request = {0};
     struct pw_wire wire;
     pw_message_type type;

@@ -27,9 +27,11 @@ struct pw_device;
 #define PW_DEVICE_REPEATS_MAX 4096 /* timed repeats in one request; more are cut to this */
 
 struct pw_device_options {
-    int workers;               /* 0 = one a core, at most 4 */
-    const char *cache_dir;     /* NULL = $XDG_CACHE_HOME/portwright or ~/.cache/portwright */
-    int64_t start_deadline_ns; /* 0 = 30 s */
+    int workers;                    /* 0 = one a core, at most 4 */
+    const char *cache_dir;          /* NULL = $XDG_CACHE_HOME/portwright or ~/.cache/portwright */
+    int64_t start_deadline_ns;      /* 0 = 30 s */
+    const char *const *environment; /* more "NAME=value" strings for the workers, ended by NULL, alive as long as the
+                                       device; a driver's settings. NULL = none */
 };
 
 /* spec: "opencl[:platform[:device]]" (names or numbers), "plugin:FILE.so[:SPEC]", "reference". PW_ERR_TARGET when it
@@ -76,6 +78,8 @@ struct pw_exec_request {
     bool exact_end; /* memory shared with the host ends at an inaccessible page to the byte, and so may begin at any
                        multiple of its element (else it is 64-byte aligned); memory of the device's own ends with
                        the data, without a canary, for a target that checks bounds itself */
+    bool unwritten; /* outputs and scratch in memory of the device's own begin as it makes them, never written: for a
+                       target that notices reads of such */
     const volatile bool *cancel; /* set by another thread: PW_ERR_CANCELLED; may be NULL */
 };
 

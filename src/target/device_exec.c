@@ -424,6 +424,7 @@ pw_status pw_device_execute(struct pw_device *device, const struct pw_exec_reque
     x.work.min_time_ns = request->min_time_ns;
     x.work.flush_bytes = request->flush_bytes;
     x.work.exact = request->exact_end;
+    x.work.unwritten = request->unwritten;
     status = request->library ? describe_library(&x, err) : describe_plan(&x, err);
     if (status == PW_OK)
         status = lay_out(&x, err);

@@ -39,6 +39,7 @@ struct pw_device {
     char *cache_dir; /* NULL: workers get throwaway folders */
     bool reference;
     int64_t start_deadline_ns;
+    const char *const *environment; /* the caller's; NULL = none */
     struct pw_target_info info;
     struct pw_device_facts facts;
     const char *languages[PW_TARGET_LANGUAGES + 1];

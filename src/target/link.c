@@ -55,6 +55,15 @@ static pw_status add_variable(struct pw_buf *block, size_t *count, const char *n
     return block->failed ? PW_ERR_NO_MEMORY : PW_OK;
 }
 
+static bool given(const char *const *list, const char *name)
+{
+    size_t size = strlen(name);
+    for (; list && *list; list++)
+        if (strncmp(*list, name, size) == 0 && (*list)[size] == '=')
+            return true;
+    return false;
+}
+
 /* The environment as a block of NUL-terminated strings, and an array over it. */
 static pw_status make_environment(const struct pw_link *link, const struct pw_link_options *options,
                                   struct pw_buf *block, char ***env, struct pw_error *err)
@@ -65,7 +74,7 @@ static pw_status make_environment(const struct pw_link *link, const struct pw_li
     add_variable(block, &count, "LC_ALL=C", NULL);
     for (size_t i = 0; i < sizeof passed_on / sizeof *passed_on; i++) {
         const char *value = getenv(passed_on[i]);
-        if (value)
+        if (value && !given(options->environment, passed_on[i]) && !given(options->more, passed_on[i]))
             add_variable(block, &count, passed_on[i], value);
     }
     if (dir) {
@@ -79,6 +88,8 @@ static pw_status make_environment(const struct pw_link *link, const struct pw_li
     }
     add_variable(block, &count, "POCL_AFFINITY=1", NULL);
     for (const char *const *more = options->environment; more && *more; more++)
+        add_variable(block, &count, *more, NULL);
+    for (const char *const *more = options->more; more && *more; more++)
         add_variable(block, &count, *more, NULL);
     char **array = pw_calloc(count + 1, sizeof *array);
     if (!array || block->failed) {

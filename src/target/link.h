@@ -37,8 +37,9 @@ struct pw_link_options {
     const char *flag, *mode; /* arguments of the process; mode may be NULL */
     const char *cache_dir;
     bool throwaway;
-    uid_t uid; /* whom the worker will become; 0 = stays who we are */
-    const char *const *environment;
+    uid_t uid;                      /* whom the worker will become; 0 = stays who we are */
+    const char *const *environment; /* wins over variables that are passed on */
+    const char *const *more;        /* the same, behind it */
 };
 pw_status pw_link_start(struct pw_link *link, const struct pw_link_options *options, struct pw_error *err);
 /* Removes the throwaway folders in cache_dir (NULL: among the temporary files) that processes left behind which were

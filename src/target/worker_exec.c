@@ -115,7 +115,8 @@ static pw_status on_device(struct run *run, size_t i, struct pw_error *err)
                                    MESSAGE_BYTES);
     if (rc != 0)
         return target_error(run, "allocating a buffer", rc, err);
-    if (b->region == PW_REGION_PACKED)
+    if (b->region == PW_REGION_PACKED ||
+        (b->region == PW_REGION_OUT && run->work->unwritten && !worker->info.shares_host_memory))
         return PW_OK;
     rc = worker->target->upload(worker->device, mapped->device, mapped->data, size, run->message, MESSAGE_BYTES);
     return rc == 0 ? PW_OK : target_error(run, "upload", rc, err);

@@ -125,6 +125,7 @@ struct pw_work {
     int64_t min_time_ns;
     size_t flush_bytes; /* passed over before each timed run; 0 = not */
     bool exact;         /* memory of the device's own ends with the data, without a canary */
+    bool unwritten;     /* memory of the device's own for outputs and scratch is not written before the run */
 };
 
 /* "input 0", "scratch buffer", … into dst; returns dst. */

@@ -15,8 +15,9 @@ struct pw_opencl_device {
     cl_device_id device;
     cl_context context;
     cl_command_queue queue;
-    bool in_place;    /* buffers use the host's memory */
-    cl_event *events; /* of launches since the last sync */
+    bool in_place;      /* buffers use the host's memory */
+    bool keeps_buffers; /* never gives one back: for a simulator of tiny things */
+    cl_event *events;   /* of launches since the last sync */
     size_t event_count, event_cap;
     uint64_t elapsed_ns;                /* of events since the last timestamp */
     struct pw_opencl_program *programs; /* all that are alive */
