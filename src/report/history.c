@@ -1,0 +1,443 @@
+#include "report/history.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "base/clock.h"
+#include "report/check.h"
+
+#define LEAST_RATIO 0.03 /* a level that moved by less is not spoken of */
+#define LEAST_ERROR 0.1
+#define DRIFT_P 0.01
+#define DAYS_PER_MONTH 30.0
+#define SPARK_WIDTH 24
+
+/* ---- analysis ---- */
+
+/* On a logarithm; an error may be 0, and 0 to something is a change. */
+static double log_error(const struct pw_history_point *p)
+{
+    double small = p->tolerance > 0 ? p->tolerance * 1e-3 : 1e-12;
+
+    return isnan(p->error) ? NAN : log(p->error + small);
+}
+
+static double ratio_of(const struct pw_history_point *p)
+{
+    return p->target_ns > 0 && p->reference_ns > 0 ? (double)p->target_ns / (double)p->reference_ns : NAN;
+}
+
+struct analysis {
+    struct pw_report_history_row *row;
+    struct pw_arena *arena;
+    double *values;
+    bool *seen; /* points of environments that were looked at */
+    size_t change_cap;
+    struct pw_error *err;
+};
+
+static pw_status add_changes(struct analysis *a, const struct pw_trend_change *changes, size_t count, bool throughput)
+{
+    const struct pw_history_series *s = a->row->series;
+    struct pw_report_change *grown;
+
+    if (!count)
+        return PW_OK;
+    grown = pw_arena_alloc(a->arena, a->row->change_count + count, sizeof *grown);
+    if (!grown)
+        return pw_error_memory(a->err, count * sizeof *grown);
+    if (a->row->change_count)
+        memcpy(grown, a->row->changes, a->row->change_count * sizeof *grown);
+    a->row->changes = grown;
+    for (size_t i = 0; i < count; i++) {
+        size_t at = changes[i].at, before = at;
+
+        while (before > 0 && (before == at || isnan(a->values[before])))
+            before--;
+        grown[a->row->change_count++] = (struct pw_report_change){.at = at,
+                                                                  .throughput = throughput,
+                                                                  .factor = exp(changes[i].after - changes[i].before),
+                                                                  .kernel_before = s->points[before].kernel_hash,
+                                                                  .kernel_after = s->points[at].kernel_hash};
+    }
+    return PW_OK;
+}
+
+/* values: the ratios measured in the environment of point `first`, as logarithms; NaN elsewhere. */
+static void pick_environment(struct analysis *a, size_t first)
+{
+    const struct pw_history_series *s = a->row->series;
+
+    for (size_t i = 0; i < s->count; i++) {
+        bool same = !strcmp(s->points[i].environment_id, s->points[first].environment_id);
+
+        a->seen[i] |= same;
+        a->values[i] = same && !isnan(a->row->ratios[i]) ? log(a->row->ratios[i]) : NAN;
+    }
+}
+
+static pw_status drift(struct analysis *a)
+{
+    const struct pw_history_series *s = a->row->series;
+    struct pw_trend_slope slope;
+    int64_t *times = pw_arena_alloc(a->arena, s->count + 1, sizeof *times);
+    size_t from = 0;
+    pw_status status;
+
+    if (!times)
+        return pw_error_memory(a->err, s->count * sizeof *times);
+    for (size_t i = 0; i < a->row->change_count; i++)
+        if (a->row->changes[i].throughput && a->row->changes[i].at > from)
+            from = a->row->changes[i].at;
+    pick_environment(a, s->count - 1);
+    for (size_t i = 0; i < s->count; i++) {
+        times[i] = s->points[i].wall_ms;
+        if (i < from)
+            a->values[i] = NAN;
+    }
+    status = pw_trend_slope(times, a->values, s->count, &slope, a->err);
+    a->row->drift_per_month = exp(slope.per_day * DAYS_PER_MONTH) - 1;
+    a->row->drift_p = slope.p;
+    return status;
+}
+
+static int by_point(const void *a, const void *b)
+{
+    const struct pw_report_change *x = a, *y = b;
+
+    return (x->at > y->at) - (x->at < y->at);
+}
+
+static pw_status analyse(struct analysis *a)
+{
+    const struct pw_history_series *s = a->row->series;
+    struct pw_trend_change *changes;
+    size_t count;
+    pw_status status;
+
+    a->values = pw_arena_alloc(a->arena, s->count + 1, sizeof *a->values);
+    a->seen = pw_arena_alloc(a->arena, s->count + 1, sizeof *a->seen);
+    a->row->ratios = pw_arena_alloc(a->arena, s->count + 1, sizeof *a->row->ratios);
+    if (!a->values || !a->seen || !a->row->ratios)
+        return pw_error_memory(a->err, s->count * sizeof *a->values);
+    for (size_t i = 0; i < s->count; i++) {
+        a->values[i] = log_error(&s->points[i]);
+        a->row->ratios[i] = ratio_of(&s->points[i]);
+    }
+    status = pw_trend_changes(a->values, s->count, LEAST_ERROR, a->arena, &changes, &count, a->err);
+    if (status == PW_OK)
+        status = add_changes(a, changes, count, false);
+    for (size_t i = 0; i < s->count && status == PW_OK; i++) {
+        if (a->seen[i])
+            continue;
+        pick_environment(a, i);
+        status = pw_trend_changes(a->values, s->count, LEAST_RATIO, a->arena, &changes, &count, a->err);
+        if (status == PW_OK)
+            status = add_changes(a, changes, count, true);
+    }
+    if (status == PW_OK && s->count)
+        status = drift(a);
+    if (a->row->change_count)
+        qsort(a->row->changes, a->row->change_count, sizeof *a->row->changes, by_point);
+    return status;
+}
+
+pw_status pw_report_history(const struct pw_history_series *series, size_t count, struct pw_arena *arena,
+                            struct pw_report_history_row **rows, struct pw_error *err)
+{
+    pw_status status = PW_OK;
+
+    *rows = pw_arena_alloc(arena, count + 1, sizeof **rows);
+    if (!*rows)
+        return pw_error_memory(err, count * sizeof **rows);
+    for (size_t i = 0; i < count && status == PW_OK; i++) {
+        struct analysis a = {.row = &(*rows)[i], .arena = arena, .err = err};
+
+        (*rows)[i] = (struct pw_report_history_row){.series = &series[i], .drift_per_month = NAN, .drift_p = NAN};
+        status = analyse(&a);
+    }
+    return status;
+}
+
+/* ---- text ---- */
+
+static void pad(struct pw_buf *out, const char *text, size_t width, bool right)
+{
+    struct pw_buf safe = {0};
+    size_t used;
+
+    pw_text_display(&safe, text, strlen(text), width, false);
+    used = pw_text_width(pw_buf_text(&safe));
+    for (size_t i = used; right && i < width; i++)
+        pw_buf_putc(out, ' ');
+    pw_buf_puts(out, pw_buf_text(&safe));
+    for (size_t i = used; !right && i < width; i++)
+        pw_buf_putc(out, ' ');
+    pw_buf_clear(&safe);
+}
+
+static const char *day(int64_t wall_ms, char dst[32])
+{
+    pw_clock_iso(wall_ms, dst, 32);
+    dst[10] = '\0';
+    return dst;
+}
+
+static const char *figure(double value, const char *format, char *dst, size_t size)
+{
+    if (isnan(value))
+        snprintf(dst, size, "-");
+    else if (format[0] == 'x')
+        snprintf(dst, size, "%.2fx", 1 / value); /* as the other reports: reference / target, more is faster */
+    else
+        snprintf(dst, size, "%.2g", value);
+    return dst;
+}
+
+/* "2026-03-01 run 14: 18 % slower, kernel changed" */
+static void describe(const struct pw_report_history_row *row, const struct pw_report_change *c, struct pw_buf *out)
+{
+    const struct pw_history_point *p = &row->series->points[c->at];
+    char date[32];
+
+    pw_buf_printf(out, "%s run %" PRId64 ": ", day(p->wall_ms, date), p->run);
+    if (c->throughput)
+        pw_buf_printf(out, "%.0f %% %s", (c->factor >= 1 ? c->factor - 1 : 1 / c->factor - 1) * 100,
+                      c->factor >= 1 ? "slower" : "faster");
+    else
+        pw_buf_printf(out, "error %.2g times", c->factor);
+    if (c->kernel_before[0] && c->kernel_after[0])
+        pw_buf_puts(out, strcmp(c->kernel_before, c->kernel_after) != 0 ? ", kernel changed" : ", same kernel");
+}
+
+static void drift_text(const struct pw_report_history_row *row, struct pw_buf *out)
+{
+    if (!isnan(row->drift_p) && row->drift_p < DRIFT_P && fabs(row->drift_per_month) >= 0.005)
+        pw_buf_printf(out, "%+.1f %% a month", row->drift_per_month * 100);
+    else
+        pw_buf_puts(out, isnan(row->drift_p) ? "-" : "steady");
+}
+
+/* The last that was measured. */
+static double newest_ratio(const struct pw_report_history_row *row)
+{
+    size_t i = row->series->count;
+
+    while (i > 1 && isnan(row->ratios[i - 1]))
+        i--;
+    return row->ratios[i - 1];
+}
+
+static const struct pw_history_point *newest(const struct pw_report_history_row *row)
+{
+    return &row->series->points[row->series->count - 1];
+}
+
+void pw_report_history_text(const struct pw_report_history_row *rows, size_t count, int width, bool ascii,
+                            struct pw_buf *out)
+{
+    size_t spark = width > 130 ? SPARK_WIDTH : 10;
+
+    if (!count) {
+        pw_buf_puts(out, "no runs recorded that fit\n");
+        return;
+    }
+    pad(out, "operator", 20, false);
+    pw_buf_puts(out, " signature        target     dims             runs last       standing    error ");
+    pad(out, "", spark, false);
+    pw_buf_puts(out, "  ref/tgt ");
+    pad(out, "", spark, false);
+    pw_buf_puts(out, " drift\n");
+    for (size_t i = 0; i < count; i++) {
+        const struct pw_history_series *s = rows[i].series;
+        double *errors = pw_calloc(2 * s->count + 1, sizeof *errors), *speeds = errors + s->count;
+        char text[32];
+
+        if (!errors) {
+            out->failed = true;
+            return;
+        }
+        for (size_t k = 0; k < s->count; k++) {
+            errors[k] = log_error(&s->points[k]);
+            speeds[k] = -log(rows[i].ratios[k]);
+        }
+        pad(out, s->op, 20, false);
+        pw_buf_printf(out, " %-16s ", s->signature);
+        pad(out, s->target, 10, false);
+        pw_buf_putc(out, ' ');
+        pad(out, s->dims[0] ? s->dims : "fixed", 15, false);
+        pw_buf_printf(out, " %5zu ", s->count);
+        pw_buf_printf(out, "%s ", day(newest(&rows[i])->wall_ms, text));
+        pad(out, newest(&rows[i])->standing, 9, false);
+        pw_buf_printf(out, "%8s ", figure(newest(&rows[i])->error, "e", text, sizeof text));
+        pw_trend_sparkline(errors, s->count, spark, ascii, out);
+        pad(out, "", s->count < spark ? spark - s->count : 0, false);
+        pw_buf_printf(out, " %8s ", figure(newest_ratio(&rows[i]), "x", text, sizeof text));
+        pw_trend_sparkline(speeds, s->count, spark, ascii, out);
+        pad(out, "", s->count < spark ? spark - s->count : 0, false);
+        pw_buf_putc(out, ' ');
+        drift_text(&rows[i], out);
+        pw_buf_putc(out, '\n');
+        for (size_t k = 0; k < rows[i].change_count; k++) {
+            pw_buf_puts(out, "    ");
+            describe(&rows[i], &rows[i].changes[k], out);
+            pw_buf_putc(out, '\n');
+        }
+        pw_free(errors);
+    }
+}
+
+/* ---- Markdown, CSV, JSON ---- */
+
+void pw_report_history_md(const struct pw_report_history_row *rows, size_t count, struct pw_buf *out)
+{
+    pw_buf_puts(out,
+                "| operator | signature | target | dims | runs | last | standing | error | ref/tgt | trend | drift "
+                "| changes |\n|---|---|---|---|---:|---|---|---:|---:|---|---|---|\n");
+    for (size_t i = 0; i < count; i++) {
+        const struct pw_history_series *s = rows[i].series;
+        struct pw_buf text = {0};
+        double *speeds = pw_calloc(s->count + 1, sizeof *speeds);
+        char figure_text[32];
+
+        if (!speeds) {
+            out->failed = true;
+            return;
+        }
+        pw_buf_puts(out, "| ");
+        pw_report_md_cell(out, s->op);
+        pw_buf_printf(out, " | %s | ", s->signature);
+        pw_report_md_cell(out, s->target);
+        pw_buf_puts(out, " | ");
+        pw_report_md_cell(out, s->dims);
+        pw_buf_printf(out, " | %zu | %s | %s | ", s->count, day(newest(&rows[i])->wall_ms, figure_text),
+                      newest(&rows[i])->standing);
+        pw_buf_printf(out, "%s | ", figure(newest(&rows[i])->error, "e", figure_text, sizeof figure_text));
+        pw_buf_printf(out, "%s | ", figure(newest_ratio(&rows[i]), "x", figure_text, sizeof figure_text));
+        for (size_t k = 0; k < s->count; k++)
+            speeds[k] = -log(rows[i].ratios[k]);
+        pw_trend_sparkline(speeds, s->count, SPARK_WIDTH, false, out);
+        pw_buf_puts(out, " | ");
+        drift_text(&rows[i], out);
+        pw_buf_puts(out, " | ");
+        for (size_t k = 0; k < rows[i].change_count; k++) {
+            pw_buf_puts(&text, k ? "; " : "");
+            describe(&rows[i], &rows[i].changes[k], &text);
+        }
+        pw_report_md_cell(out, pw_buf_text(&text));
+        pw_buf_puts(out, " |\n");
+        pw_buf_clear(&text);
+        pw_free(speeds);
+    }
+}
+
+void pw_report_history_csv(const struct pw_report_history_row *rows, size_t count, struct pw_buf *out)
+{
+    pw_buf_puts(out, "signature,operator,target,dims,run,time,environment,standing,coverage,kernel,kernel_hash,error,"
+                     "tolerance,target_ns,reference_ns,reference\r\n");
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < rows[i].series->count; k++) {
+            const struct pw_history_series *s = rows[i].series;
+            const struct pw_history_point *p = &s->points[k];
+            char time[32];
+
+            pw_report_csv_field(out, s->signature, false);
+            pw_report_csv_field(out, s->op, false);
+            pw_report_csv_field(out, s->target, false);
+            pw_report_csv_field(out, s->dims, false);
+            pw_buf_printf(out, "%" PRId64 ",", p->run);
+            pw_report_csv_field(out, pw_clock_iso(p->wall_ms, time, sizeof time), false);
+            pw_report_csv_field(out, p->environment_id, false);
+            pw_report_csv_field(out, p->standing, false);
+            pw_report_csv_field(out, p->coverage, false);
+            pw_report_csv_field(out, p->kernel, false);
+            pw_report_csv_field(out, p->kernel_hash, false);
+            if (!isnan(p->error))
+                pw_buf_printf(out, "%.9g,%.9g,", p->error, p->tolerance);
+            else
+                pw_buf_puts(out, ",,");
+            pw_buf_printf(out, p->target_ns ? "%" PRId64 "," : ",", p->target_ns);
+            pw_buf_printf(out, p->reference_ns ? "%" PRId64 "," : ",", p->reference_ns);
+            pw_report_csv_field(out, p->reference, true);
+        }
+}
+
+static json_t *json_text_or_null(const char *text)
+{
+    return text[0] ? pw_report_json_text(text) : json_null();
+}
+
+static json_t *json_point(const struct pw_history_point *p, double ratio)
+{
+    json_t *item = json_object();
+    char time[32];
+
+    json_object_set_new(item, "run", json_integer(p->run));
+    json_object_set_new(item, "time", json_string(pw_clock_iso(p->wall_ms, time, sizeof time)));
+    json_object_set_new(item, "environment", json_text_or_null(p->environment_id));
+    json_object_set_new(item, "standing", pw_report_json_text(p->standing));
+    json_object_set_new(item, "coverage", pw_report_json_text(p->coverage));
+    json_object_set_new(item, "kernel", json_text_or_null(p->kernel));
+    json_object_set_new(item, "kernel_hash", json_text_or_null(p->kernel_hash));
+    json_object_set_new(item, "error", pw_report_json_real(p->error));
+    json_object_set_new(item, "tolerance", pw_report_json_real(p->tolerance));
+    json_object_set_new(item, "target_ns", p->target_ns ? json_integer(p->target_ns) : json_null());
+    json_object_set_new(item, "reference_ns", p->reference_ns ? json_integer(p->reference_ns) : json_null());
+    json_object_set_new(item, "reference", json_text_or_null(p->reference));
+    json_object_set_new(item, "ratio", pw_report_json_real(ratio));
+    return item;
+}
+
+static json_t *json_row(const struct pw_report_history_row *row)
+{
+    json_t *item = json_object(), *points = json_array(), *changes = json_array();
+    const struct pw_history_series *s = row->series;
+
+    json_object_set_new(item, "signature", pw_report_json_text(s->signature));
+    json_object_set_new(item, "operator", pw_report_json_text(s->op));
+    json_object_set_new(item, "text", pw_report_json_text(s->text));
+    json_object_set_new(item, "target", pw_report_json_text(s->target));
+    json_object_set_new(item, "dims", pw_report_json_text(s->dims));
+    for (size_t i = 0; i < s->count; i++)
+        json_array_append_new(points, json_point(&s->points[i], row->ratios[i]));
+    for (size_t i = 0; i < row->change_count; i++) {
+        const struct pw_report_change *c = &row->changes[i];
+        json_t *change = json_object();
+
+        json_object_set_new(change, "run", json_integer(s->points[c->at].run));
+        json_object_set_new(change, "of", json_string(c->throughput ? "throughput" : "precision"));
+        json_object_set_new(change, "factor", pw_report_json_real(c->factor));
+        json_object_set_new(change, "kernel_before", json_text_or_null(c->kernel_before));
+        json_object_set_new(change, "kernel_after", json_text_or_null(c->kernel_after));
+        json_array_append_new(changes, change);
+    }
+    json_object_set_new(item, "points", points);
+    json_object_set_new(item, "changes", changes);
+    json_object_set_new(item, "drift_per_month", pw_report_json_real(row->drift_per_month));
+    json_object_set_new(item, "drift_p", pw_report_json_real(row->drift_p));
+    return item;
+}
+
+pw_status pw_report_history_json(const struct pw_report_history_row *rows, size_t count, struct pw_buf *out,
+                                 struct pw_error *err)
+{
+    json_t *root = json_pack("{s:i, s:s}", "schema", 1, "report", "history"), *series = json_array();
+    char *text;
+
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(series, json_row(&rows[i]));
+    json_object_set_new(root, "series", series);
+    text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
+    if (text) {
+        pw_buf_puts(out, text);
+        pw_buf_putc(out, '\n');
+    }
+    free(text); /* jansson's own allocation */
+    json_decref(root);
+    return text && !out->failed ? PW_OK : pw_error_memory(err, out->size);
+}

@@ -1,0 +1,56 @@
+/*
+ * What the store knows over time: series of figures per signature, retention, backups. A handle is used by one thread,
+ * as store.h says; rows live in the caller's arena.
+ */
+#ifndef PW_STORE_HISTORY_H
+#define PW_STORE_HISTORY_H
+
+#include "store/store.h"
+
+struct pw_history_filter { /* NULL or 0: any */
+    const char *op;        /* "Softmax" (any version) or "Softmax-13" */
+    const char *signature;
+    const char *target; /* spec */
+    const char *graph;  /* structure hash, or its beginning */
+    int64_t since_ms;   /* wall time */
+};
+
+struct pw_history_point {
+    int64_t run, wall_ms;
+    const char *environment_id; /* "" unknown */
+    const char *standing, *coverage, *kernel;
+    const char *kernel_hash;         /* "" unknown */
+    double error, tolerance;         /* NaN unknown */
+    int64_t target_ns, reference_ns; /* medians; 0 unknown */
+    const char *reference;
+};
+
+struct pw_history_series { /* one signature on one target with one set of dims */
+    const char *signature, *op, *text, *target, *dims;
+    struct pw_history_point *points; /* oldest first */
+    size_t count;
+};
+
+/* Sorted by operator, signature, target, dims. */
+pw_status pw_history_read(struct pw_store *store, const struct pw_history_filter *filter, struct pw_arena *arena,
+                          struct pw_history_series **series, size_t *count, struct pw_error *err);
+
+struct pw_history_retention {
+    int64_t before_ms; /* runs that began earlier go */
+    int keep_runs;     /* but of each graph, target and kind the newest so many stay */
+    bool samples_only; /* only their raw samples and logs go; verdicts and medians stay */
+};
+struct pw_history_pruned {
+    int64_t runs, results, verdicts, signatures; /* rows that went (or lost their samples) */
+    int64_t bytes;                               /* that the file became smaller */
+};
+/* One transaction, then the file is shrunk. dry_run: counts, changes nothing. */
+pw_status pw_history_prune(struct pw_store *store, const struct pw_history_retention *retention, bool dry_run,
+                           struct pw_history_pruned *out, struct pw_error *err);
+
+/* A whole, consistent copy while others go on writing; replaces `path` only when it is complete and sound. */
+pw_status pw_history_backup(struct pw_store *store, const char *path, struct pw_error *err);
+/* SQLite's own check of all pages and indexes; PW_ERR_STORE with what it found. */
+pw_status pw_store_integrity(struct pw_store *store, struct pw_error *err);
+
+#endif

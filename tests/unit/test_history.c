@@ -1,0 +1,322 @@
+/* Series, retention and backups of the store, on rows with made times. */
+#include <math.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "json_schema.h"
+#include "report/history.h"
+#include "store/history.h"
+#include "store/store_internal.h"
+
+#define DAY INT64_C(86400000)
+#define SOFTMAX "00112233445566aa"
+
+static char folder[64];
+
+static int set_up(void **state)
+{
+    (void)state;
+    snprintf(folder, sizeof folder, "/tmp/pw-history-XXXXXX");
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    char command[256];
+
+    (void)state;
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    return system(command) == 0 ? 0 : -1;
+}
+
+static const char *path_of(const char *name)
+{
+    static char paths[2][256];
+    static int next;
+    char *path = paths[next++ % 2];
+
+    snprintf(path, sizeof paths[0], "%s/%s", folder, name);
+    return path;
+}
+
+static void sql(struct pw_store *store, const char *format, ...) PW_PRINTF(2, 3);
+static void sql(struct pw_store *store, const char *format, ...)
+{
+    char text[2048];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (sqlite3_exec(store->db, text, NULL, NULL, NULL) != SQLITE_OK)
+        fail_msg("%s: %s", sqlite3_errmsg(store->db), text);
+}
+
+static struct pw_store *open_db(const char *name, bool read_only)
+{
+    struct pw_store *store = NULL;
+    struct pw_error err = {0};
+
+    if (pw_store_open(path_of(name), read_only, &store, &err) != PW_OK)
+        fail_msg("%s", err.message);
+    return store;
+}
+
+static void add_signature(struct pw_store *store, const char *id, const char *op)
+{
+    sql(store,
+        "INSERT INTO signature(id, text, op, category) VALUES('%s', '%s text', '%s', 'c') ON CONFLICT DO NOTHING", id,
+        op, op);
+}
+
+/* One run of one signature at a time, with its figures. */
+static void add_run(struct pw_store *store, const char *id, const char *target, const char *environment, int64_t at,
+                    double error, int64_t target_ns)
+{
+    sql(store,
+        "INSERT INTO run(kind, graph, model_path, target, target_kind, device, environment, bindings, protocol, "
+        "version,"
+        " seed, begin_ms, end_ms, outcome, exit_code, environment_id) VALUES('check', 'abcd12', 'm', '%s', 'k', 'd', "
+        "'{}',"
+        " 'n=1', '', '1', 1, %lld, %lld, 'held', 0, '%s')",
+        target, (long long)at, (long long)at + 1, environment);
+    sql(store,
+        "INSERT INTO result(run, signature, wall_ms, standing, coverage, implementation, nodes, cases, held, failed,"
+        " no_evidence, worst_error, worst_ratio, tolerance, target_ns, reference_ns, reference_name, gate_failed,"
+        " target_samples, kernel_hash) VALUES(last_insert_rowid(), '%s', %lld, 'held', 'kernel', 'k1', 1, 1, 1, 0, 0,"
+        " %.17g, 0, 1e-6, %lld, 1000, 'loops', 0, zeroblob(4000), '%s')",
+        id, (long long)at, error, (long long)target_ns, target_ns > 1150 ? "new" : "old");
+}
+
+static void fill(struct pw_store *store)
+{
+    int64_t now = pw_clock_wall_ms();
+
+    add_signature(store, SOFTMAX, "Softmax-13");
+    add_signature(store, "00112233445566bb", "LogSoftmax-13");
+    add_signature(store, "00112233445566cc", "com.x:Softmax-1");
+    for (int i = 0; i < 20; i++) /* the last eight a fifth slower */
+        add_run(store, SOFTMAX, "opencl", "e1", now - (100 - i * 5) * DAY, 2e-7, i < 12 ? 1000 + i % 3 : 1200 + i % 3);
+    add_run(store, "00112233445566bb", "opencl", "e1", now - 50 * DAY, 1e-7, 900);
+    add_run(store, "00112233445566cc", "other", "e1", now - 2 * DAY, 1e-7, 900);
+}
+
+static size_t read_series(struct pw_store *store, const struct pw_history_filter *filter, struct pw_arena *arena,
+                          struct pw_history_series **series)
+{
+    struct pw_error err = {0};
+    size_t count = 0;
+
+    if (pw_history_read(store, filter, arena, series, &count, &err) != PW_OK)
+        fail_msg("%s", err.message);
+    return count;
+}
+
+static void test_filters(void **state)
+{
+    struct pw_store *store = open_db("x.db", false);
+    struct pw_arena arena = {0};
+    struct pw_history_series *series;
+    struct pw_history_filter filter = {0};
+
+    (void)state;
+    fill(store);
+    assert_int_equal(read_series(store, &filter, &arena, &series), 3);
+    filter.op = "Softmax"; /* any version, any domain, but not LogSoftmax */
+    assert_int_equal(read_series(store, &filter, &arena, &series), 2);
+    assert_string_equal(series[0].op, "Softmax-13");
+    assert_int_equal(series[0].count, 20);
+    assert_true(series[0].points[0].wall_ms < series[0].points[19].wall_ms);
+    assert_string_equal(series[0].points[19].kernel_hash, "new");
+    assert_string_equal(series[0].points[0].environment_id, "e1");
+    assert_string_equal(series[0].dims, "n=1");
+    filter.op = "Softmax-13";
+    assert_int_equal(read_series(store, &filter, &arena, &series), 1);
+    filter.op = "Softmax%";
+    assert_int_equal(read_series(store, &filter, &arena, &series), 0);
+    filter = (struct pw_history_filter){.since_ms = pw_clock_wall_ms() - 30 * DAY};
+    assert_int_equal(read_series(store, &filter, &arena, &series), 2);
+    assert_int_equal(series[0].count, 5); /* 25, 20, 15, 10, 5 days ago */
+    filter = (struct pw_history_filter){.target = "other"};
+    assert_int_equal(read_series(store, &filter, &arena, &series), 1);
+    filter = (struct pw_history_filter){.signature = SOFTMAX, .graph = "abcd"};
+    assert_int_equal(read_series(store, &filter, &arena, &series), 1);
+    filter.graph = "abce";
+    assert_int_equal(read_series(store, &filter, &arena, &series), 0);
+    pw_store_close(store);
+    pw_arena_clear(&arena);
+}
+
+static void test_report(void **state)
+{
+    struct pw_store *store = open_db("x.db", false);
+    struct pw_arena arena = {0};
+    struct pw_history_series *series;
+    struct pw_history_filter filter = {.op = "Softmax-13"};
+    struct pw_report_history_row *rows;
+    struct pw_buf out = {0};
+    struct pw_error err = {0};
+    char why[2048];
+
+    (void)state;
+    fill(store);
+    assert_int_equal(read_series(store, &filter, &arena, &series), 1);
+    assert_int_equal(pw_report_history(series, 1, &arena, &rows, &err), PW_OK);
+    assert_int_equal(rows[0].change_count, 1);
+    assert_int_equal(rows[0].changes[0].at, 12);
+    assert_true(rows[0].changes[0].throughput);
+    assert_true(fabs(rows[0].changes[0].factor - 1.2) < 0.005);
+    pw_report_history_text(rows, 1, 140, false, &out);
+    assert_non_null(strstr(pw_buf_text(&out), "20 % slower, kernel changed"));
+    assert_non_null(strstr(pw_buf_text(&out), "0.83x"));
+    pw_buf_clear(&out);
+    pw_report_history_md(rows, 1, &out);
+    assert_non_null(strstr(pw_buf_text(&out), "| Softmax-13 |"));
+    pw_buf_clear(&out);
+    pw_report_history_csv(rows, 1, &out);
+    assert_non_null(strstr(pw_buf_text(&out), "\"new\",2e-07,1e-06,1200,1000,\"loops\"\r\n"));
+    pw_buf_clear(&out);
+    assert_int_equal(pw_report_history_json(rows, 1, &out, &err), PW_OK);
+    if (!schema_check_text("history.schema.json", pw_buf_text(&out), why, sizeof why))
+        fail_msg("%s", why);
+    pw_buf_clear(&out);
+    pw_report_history_text(rows, 0, 140, false, &out);
+    assert_non_null(strstr(pw_buf_text(&out), "no runs"));
+    pw_buf_clear(&out);
+    pw_store_close(store);
+    pw_arena_clear(&arena);
+}
+
+/* The machine changed, not the kernel: levels of two environments are not compared. */
+static void test_environments_are_series_of_their_own(void **state)
+{
+    struct pw_store *store = open_db("x.db", false);
+    struct pw_arena arena = {0};
+    struct pw_history_series *series;
+    struct pw_history_filter filter = {0};
+    struct pw_report_history_row *rows;
+    struct pw_error err = {0};
+
+    (void)state;
+    add_signature(store, SOFTMAX, "Softmax-13");
+    for (int i = 0; i < 20; i++)
+        add_run(store, SOFTMAX, "opencl", i % 2 ? "e1" : "e2", i * DAY, 2e-7, i % 2 ? 1000 : 2000);
+    assert_int_equal(read_series(store, &filter, &arena, &series), 1);
+    assert_int_equal(pw_report_history(series, 1, &arena, &rows, &err), PW_OK);
+    assert_int_equal(rows[0].change_count, 0);
+    pw_store_close(store);
+    pw_arena_clear(&arena);
+}
+
+static int64_t count_rows(struct pw_store *store, const char *table)
+{
+    sqlite3_stmt *q = NULL;
+    char text[128];
+    int64_t count;
+
+    snprintf(text, sizeof text, "SELECT COUNT(*) FROM %s", table);
+    assert_int_equal(sqlite3_prepare_v2(store->db, text, -1, &q, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(q), SQLITE_ROW);
+    count = sqlite3_column_int64(q, 0);
+    sqlite3_finalize(q);
+    return count;
+}
+
+static void test_prune(void **state)
+{
+    struct pw_store *store = open_db("x.db", false);
+    struct pw_history_retention retention = {.before_ms = pw_clock_wall_ms() - 29 * DAY, .keep_runs = 7};
+    struct pw_history_pruned pruned;
+    struct pw_error err = {0};
+
+    (void)state;
+    fill(store); /* 21 runs on opencl: 5 of the last 29 days; 1 on the other */
+    assert_int_equal(pw_history_prune(store, &retention, true, &pruned, &err), PW_OK);
+    assert_int_equal(pruned.runs, 14);
+    assert_int_equal(count_rows(store, "run"), 22); /* a dry run removes nothing */
+    retention.samples_only = true;
+    assert_int_equal(pw_history_prune(store, &retention, false, &pruned, &err), PW_OK);
+    assert_int_equal(count_rows(store, "run"), 22);
+    assert_int_equal(count_rows(store, "result WHERE target_samples IS NULL"), 14);
+    retention.samples_only = false;
+    assert_int_equal(pw_history_prune(store, &retention, false, &pruned, &err), PW_OK);
+    assert_int_equal(pruned.runs, 14);
+    assert_int_equal(count_rows(store, "run"), 8);
+    assert_int_equal(count_rows(store, "result"), 8);
+    assert_int_equal(count_rows(store, "signature"), 3);
+    retention.keep_runs = 0;
+    assert_int_equal(pw_history_prune(store, &retention, false, &pruned, &err), PW_OK);
+    assert_int_equal(count_rows(store, "run"), 6); /* what is recent stays whatever keep_runs says */
+    assert_int_equal(count_rows(store, "signature"), 2);
+    assert_int_equal(pruned.signatures, 1);
+    assert_int_equal(pw_store_integrity(store, &err), PW_OK);
+    sql(store, "UPDATE run SET end_ms = NULL"); /* they may be going on */
+    retention.before_ms = pw_clock_wall_ms();
+    assert_int_equal(pw_history_prune(store, &retention, true, &pruned, &err), PW_OK);
+    assert_int_equal(pruned.runs, 6); /* all began more than a day ago: they were killed */
+    pw_store_close(store);
+}
+
+/* Copies while another process writes; each copy is whole, and none replaces a good one by a bad one. */
+static void test_backup_beside_a_writer(void **state)
+{
+    struct pw_store *store = open_db("x.db", false), *copy = NULL;
+    struct pw_error err = {0};
+    int child, code;
+
+    (void)state;
+    fill(store);
+    pw_store_close(store);
+    child = fork();
+    if (child == 0) {
+        struct pw_store *mine = NULL;
+
+        if (pw_store_open(path_of("x.db"), false, &mine, NULL) != PW_OK)
+            _exit(1);
+        for (;;)
+            add_run(mine, SOFTMAX, "opencl", "e1", 1, 1e-7, 1000);
+    }
+    store = open_db("x.db", true);
+    for (int i = 0; i < 5; i++) {
+        if (pw_history_backup(store, path_of("b/copy.db"), &err) != PW_OK)
+            fail_msg("%s", err.message);
+        copy = open_db("b/copy.db", true);
+        assert_int_equal(pw_store_integrity(copy, &err), PW_OK);
+        assert_true(count_rows(copy, "run") >= 22);
+        pw_store_close(copy);
+    }
+    kill(child, SIGKILL);
+    waitpid(child, &code, 0);
+    assert_int_equal(pw_history_backup(store, path_of("x.db"), &err), PW_ERR_USAGE); /* the database itself */
+    pw_error_clear(&err);
+    assert_int_not_equal(pw_history_backup(store, "/proc/nowhere/copy.db", &err), PW_OK);
+    pw_store_close(store);
+    store = open_db("x.db", false);
+    assert_int_equal(pw_store_integrity(store, &err), PW_OK);
+    pw_store_close(store);
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(test_filters),
+        TEST(test_report),
+        TEST(test_environments_are_series_of_their_own),
+        TEST(test_prune),
+        TEST(test_backup_beside_a_writer),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
