@@ -56,12 +56,21 @@ typedef enum {
     PW_EVENT_BENCH,     /* a signature's benchmark: its first figure, or the last word (figure_final) */
     PW_EVENT_FINISHED,  /* job over: totals, or error */
     PW_EVENT_HISTORY,   /* latest stored rows were read */
+    PW_EVENT_ANSWER,    /* to pw_session_ask; failed: error holds why there is none */
     PW_EVENT_TRIAGE,    /* all decisions of the triage file, as they are now */
     PW_EVENT_MESSAGE,   /* something the person should know (store unavailable…) */
     PW_EVENT_NODE,      /* of a run of the whole graph: a node or pattern was compared */
     PW_EVENT_LAYER,     /* a layer's sensitivity was measured */
     PW_EVENT_OUTPUT     /* an output was compared */
 } pw_event_kind;
+
+/* What can be asked. */
+typedef enum {
+    PW_ASK_HISTORY,     /* all rows of a signature on the target, oldest first */
+    PW_ASK_ENVIRONMENT, /* text, one field a line: '*' (timings depend on it) or ' ', name, tab, value; then '=' or '!'
+                           and what the lock says */
+    PW_ASK_COUNT
+} pw_ask;
 
 struct pw_event {
     pw_event_kind kind;
@@ -79,7 +88,10 @@ struct pw_event {
     const char *run_kind;          /* STARTED: "bench"; NULL: "check". Static */
     bool failed;                   /* DEVICE, FINISHED, MESSAGE: error holds why */
     struct pw_error error;
-    const struct pw_store_signature_row *rows; /* HISTORY */
+    pw_ask ask;                                /* ANSWER */
+    size_t about;                              /* ANSWER: signature */
+    const char *text;                          /* ANSWER in text */
+    const struct pw_store_signature_row *rows; /* HISTORY, ANSWER */
     size_t row_count;
     const struct pw_triage_entry *triage; /* TRIAGE; baseline/triage.h */
     size_t triage_count;
@@ -151,6 +163,8 @@ pw_status pw_session_run(struct pw_session *session, const struct pw_session_run
                          struct pw_error *err);
 /* The inputs given at open, complete; NULL: runs draw their own. */
 const struct pw_inputs *pw_session_run_inputs(const struct pw_session *session);
+/* Asks; PW_EVENT_ANSWER follows. */
+pw_status pw_session_ask(struct pw_session *session, pw_ask ask, size_t signature, struct pw_error *err);
 void pw_session_cancel(struct pw_session *session); /* the running job and the queue */
 
 #endif

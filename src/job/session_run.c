@@ -128,6 +128,8 @@ void *pw_session_writer(void *user)
         pw_error_clear(&err);
         if (event->kind == PW_EVENT_TRIAGE)
             pw_session_triage_event(session, triage, event);
+        else if (event->kind == PW_EVENT_ANSWER)
+            pw_session_answer(session, store, event);
         else if (store && write_event(session, store, &run, event, &err) != PW_OK) {
             pw_session_say(session, err.status, "recording stopped: %s", err.message);
             pw_store_close(store); /* the rest of the session is not half recorded */

@@ -154,6 +154,10 @@ static void act_on_intent(struct pw_app *app)
         if (pw_session_triage(app->session, app->tui->decisions, app->tui->decision_count, &err) != PW_OK)
             pw_tui_say(app->tui, true, "%s", err.message);
         break;
+    case PW_INTENT_ASK:
+        if (pw_session_ask(app->session, app->tui->ask, app->tui->detail, &err) != PW_OK)
+            pw_tui_say(app->tui, true, "%s", err.message);
+        break;
     case PW_INTENT_REDRAW:
         app->all = true;
         break;
@@ -171,6 +175,7 @@ bool pw_app_take_events(struct pw_app *app)
 
         pw_tui_apply(app->tui, &input);
         pw_event_free(event);
+        act_on_intent(app);
         app->dirty = true;
     }
     return taken == MAX_EVENTS_A_PAINT;

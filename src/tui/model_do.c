@@ -15,7 +15,7 @@ void pw_tui_select(struct pw_tui *tui)
     size_t current = pw_tui_current(tui);
 
     tui->selection_count = 0;
-    if (tui->screen == PW_SCREEN_DETAIL) {
+    if (tui->screen == PW_SCREEN_DETAIL || tui->screen == PW_SCREEN_TRENDS) {
         tui->selection[tui->selection_count++] = tui->detail;
         return;
     }
@@ -75,7 +75,7 @@ void pw_tui_act_cancel(struct pw_tui *tui)
 
 static size_t chosen(const struct pw_tui *tui)
 {
-    return tui->screen == PW_SCREEN_DETAIL ? tui->detail : pw_tui_current(tui);
+    return tui->screen == PW_SCREEN_DETAIL || tui->screen == PW_SCREEN_TRENDS ? tui->detail : pw_tui_current(tui);
 }
 
 void pw_tui_act_edit(struct pw_tui *tui)

@@ -72,7 +72,8 @@ static void act_end(struct pw_tui *tui)
 
 void pw_tui_go(struct pw_tui *tui, pw_screen screen)
 {
-    if (screen == PW_SCREEN_DETAIL && tui->screen != PW_SCREEN_DETAIL) {
+    if ((screen == PW_SCREEN_DETAIL || screen == PW_SCREEN_TRENDS) && tui->screen != PW_SCREEN_DETAIL &&
+        tui->screen != PW_SCREEN_TRENDS) {
         size_t current = pw_tui_current(tui);
 
         if (current == SIZE_MAX) {
@@ -88,6 +89,14 @@ void pw_tui_go(struct pw_tui *tui, pw_screen screen)
         tui->screen != PW_SCREEN_MESSAGES)
         tui->back = tui->screen;
     tui->screen = screen;
+    if ((screen == PW_SCREEN_DETAIL || screen == PW_SCREEN_TRENDS) &&
+        (!tui->history.known || tui->history.signature != tui->detail)) {
+        tui->ask = PW_ASK_HISTORY;
+        tui->intent = PW_INTENT_ASK;
+    } else if (screen == PW_SCREEN_DEVICE) {
+        tui->ask = PW_ASK_ENVIRONMENT;
+        tui->intent = PW_INTENT_ASK;
+    }
 }
 
 static void act_inventory(struct pw_tui *tui)
@@ -101,6 +110,14 @@ static void act_detail(struct pw_tui *tui)
 static void act_run(struct pw_tui *tui)
 {
     pw_tui_go(tui, PW_SCREEN_RUN);
+}
+static void act_trends(struct pw_tui *tui)
+{
+    pw_tui_go(tui, PW_SCREEN_TRENDS);
+}
+static void act_device(struct pw_tui *tui)
+{
+    pw_tui_go(tui, PW_SCREEN_DEVICE);
 }
 static void act_messages(struct pw_tui *tui)
 {
@@ -116,7 +133,7 @@ static void step_screen(struct pw_tui *tui, int step)
     int screen = tui->screen >= PW_SCREEN_MESSAGES ? (int)tui->back : (int)tui->screen;
 
     screen = (screen + step + PW_SCREEN_MESSAGES) % PW_SCREEN_MESSAGES;
-    if (screen == PW_SCREEN_DETAIL && !tui->visible_count)
+    while ((screen == PW_SCREEN_DETAIL || screen == PW_SCREEN_TRENDS) && !tui->visible_count)
         screen = (screen + step + PW_SCREEN_MESSAGES) % PW_SCREEN_MESSAGES;
     pw_tui_go(tui, (pw_screen)screen);
 }
@@ -398,6 +415,12 @@ static const struct pw_tui_key run_keys[] = {
     LINE_KEYS,
     {0}};
 
+static const struct pw_tui_key trend_keys[] = {
+    {'v', 0, "v", "verify", "verify", "Verifies this signature.", pw_tui_act_verify},
+    {'x', 0, "x", NULL, NULL, "Writes what is shown to a file.", act_export},
+    LINE_KEYS,
+    {0}};
+
 static const struct pw_tui_key line_keys[] = {LINE_KEYS, {0}};
 
 const struct pw_tui_key pw_tui_global_keys[] = {
@@ -410,6 +433,8 @@ const struct pw_tui_key pw_tui_global_keys[] = {
     {'1', 0, "1", NULL, NULL, "Inventory.", act_inventory},
     {'2', 0, "2", NULL, NULL, "Detail of the signature under the cursor.", act_detail},
     {'3', 0, "3", NULL, NULL, "Run: progress and failures.", act_run},
+    {'4', 0, "4", NULL, NULL, "Trends: errors and speed of the signature over the runs.", act_trends},
+    {'5', 0, "5", NULL, NULL, "Device: the environment, against the lock.", act_device},
     {'m', 0, "m", NULL, "messages", "Messages so far.", act_messages},
     {PW_KEY_DOWN, 'j', "Down, j", NULL, NULL, "One down.", act_down},
     {PW_KEY_UP, 'k', "Up, k", NULL, NULL, "One up.", act_up},
@@ -428,6 +453,8 @@ const struct pw_tui_screen pw_tui_screens[PW_SCREEN_COUNT] = {
     [PW_SCREEN_INVENTORY] = {"inventory", inventory_keys, pw_view_inventory, NULL},
     [PW_SCREEN_DETAIL] = {"detail", detail_keys, NULL, pw_view_detail},
     [PW_SCREEN_RUN] = {"run", run_keys, NULL, pw_view_run},
+    [PW_SCREEN_TRENDS] = {"trends", trend_keys, NULL, pw_view_trends},
+    [PW_SCREEN_DEVICE] = {"device", line_keys, NULL, pw_view_device},
     [PW_SCREEN_MESSAGES] = {"messages", line_keys, NULL, pw_view_messages},
     [PW_SCREEN_HELP] = {"help", line_keys, NULL, pw_view_help},
 };

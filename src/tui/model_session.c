@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "store/store.h"
 #include "tui/tui.h"
 
@@ -115,6 +116,53 @@ static void on_finished(struct pw_tui *tui, const struct pw_event *event)
                event->totals.failed, event->totals.unproven + event->totals.mistrusted, event->totals.cases);
 }
 
+static void keep_history(struct pw_tui *tui, const struct pw_event *event)
+{
+    struct pw_tui_point *points = pw_calloc(event->row_count + 1, sizeof *points);
+
+    if (!points)
+        return;
+    for (size_t i = 0; i < event->row_count; i++) {
+        const struct pw_store_signature_row *row = &event->rows[i];
+
+        points[i] = (struct pw_tui_point){
+            .run_id = row->run_id,
+            .wall_ms = row->wall_ms,
+            .error = row->worst_error,
+            .tolerance = row->tolerance,
+            .ratio = row->target_ns && row->reference_ns ? (double)row->reference_ns / (double)row->target_ns : NAN,
+            .target_ns = row->target_ns};
+        snprintf(points[i].standing, sizeof points[i].standing, "%s", row->standing ? row->standing : "");
+        snprintf(points[i].implementation, sizeof points[i].implementation, "%.60s",
+                 row->implementation ? row->implementation : "");
+    }
+    pw_free(tui->history.points);
+    tui->history = (struct pw_tui_history){true, event->about, points, event->row_count};
+}
+
+static void on_answer(struct pw_tui *tui, const struct pw_event *event)
+{
+    if (event->failed) {
+        pw_tui_say(tui, true, "%s", event->error.message);
+    } else if (event->ask == PW_ASK_HISTORY) {
+        keep_history(tui, event);
+    } else if (event->ask == PW_ASK_ENVIRONMENT && event->text) {
+        pw_free(tui->environment);
+        tui->environment = pw_strdup(event->text);
+    }
+}
+
+/* What is on the screen is asked for again when a job may have changed it. */
+static void ask_again(struct pw_tui *tui)
+{
+    if (tui->screen == PW_SCREEN_TRENDS || tui->screen == PW_SCREEN_DETAIL)
+        tui->ask = PW_ASK_HISTORY;
+    else
+        return;
+    if (tui->detail < tui->inventory->signature_count)
+        tui->intent = PW_INTENT_ASK;
+}
+
 /* Rows of earlier runs fill in what this session has not measured. */
 static void on_history(struct pw_tui *tui, const struct pw_event *event)
 {
@@ -169,9 +217,13 @@ void pw_tui_session_event(struct pw_tui *tui, const struct pw_event *event, int6
         break;
     case PW_EVENT_FINISHED:
         on_finished(tui, event);
+        ask_again(tui);
         break;
     case PW_EVENT_HISTORY:
         on_history(tui, event);
+        break;
+    case PW_EVENT_ANSWER:
+        on_answer(tui, event);
         break;
     case PW_EVENT_TRIAGE:
         pw_tui_triage_event(tui, event->triage, event->triage_count);

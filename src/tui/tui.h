@@ -48,6 +48,8 @@ typedef enum {
     PW_SCREEN_INVENTORY,
     PW_SCREEN_DETAIL,
     PW_SCREEN_RUN,
+    PW_SCREEN_TRENDS,
+    PW_SCREEN_DEVICE,
     PW_SCREEN_MESSAGES,
     PW_SCREEN_HELP,
     PW_SCREEN_COUNT
@@ -63,6 +65,7 @@ typedef enum {
     PW_INTENT_COPY,   /* intent_text: to the clipboard */
     PW_INTENT_EXPORT, /* intent_text: the file to write pw_tui_export's text to */
     PW_INTENT_TRIAGE, /* tui->decisions */
+    PW_INTENT_ASK,    /* the session: tui->ask, about tui->detail */
     PW_INTENT_REDRAW  /* the terminal's content may be lost: paint all */
 } pw_intent;
 
@@ -137,6 +140,19 @@ struct pw_tui_row {  /* what is known of a signature's measurements */
     int case_count;
 };
 
+struct pw_tui_point { /* one earlier result of a signature */
+    int64_t run_id, wall_ms;
+    double error, tolerance, ratio; /* ratio: reference over target time; NaN unknown */
+    int64_t target_ns;
+    char standing[16], implementation[64];
+};
+struct pw_tui_history {
+    bool known;
+    size_t signature;
+    struct pw_tui_point *points; /* oldest first; owned */
+    size_t count;
+};
+
 struct pw_tui_message {
     bool failed;
     char text[512];
@@ -199,6 +215,10 @@ struct pw_tui {
     size_t detail;               /* signature shown */
     int scroll[PW_SCREEN_COUNT]; /* first line shown, for the screens of lines */
     int lines[PW_SCREEN_COUNT];  /* lines that the last draw had */
+
+    pw_ask ask;
+    struct pw_tui_history history;
+    char *environment; /* the answer's text; owned; NULL not asked yet */
 
     char device[160]; /* its name once it is open, or why not */
     bool device_ready, device_failed, coverage_ready;
@@ -311,6 +331,10 @@ uint32_t pw_view_footer_key(const struct pw_tui *tui, int column);  /* the key n
 int pw_view_inventory_column(const struct pw_tui *tui, int column); /* pw_column at a screen column; -1 none */
 void pw_view_detail(struct pw_tui *tui, struct pw_lines *lines);
 void pw_view_run(struct pw_tui *tui, struct pw_lines *lines);
+void pw_view_trends(struct pw_tui *tui, struct pw_lines *lines);
+/* Charts of the history's errors and speeds, `height` rows each. */
+void pw_view_history(const struct pw_tui *tui, struct pw_lines *lines, int height);
+void pw_view_device(struct pw_tui *tui, struct pw_lines *lines);
 void pw_view_messages(struct pw_tui *tui, struct pw_lines *lines);
 void pw_view_help(struct pw_tui *tui, struct pw_lines *lines);
 

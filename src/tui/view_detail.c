@@ -169,6 +169,10 @@ void pw_view_detail(struct pw_tui *tui, struct pw_lines *lines)
     draw_what(lines, tui, s);
     draw_measured(lines, &tui->signatures[tui->detail]);
     draw_decisions(lines, tui, tui->detail);
+    if (tui->history.known && tui->history.signature == tui->detail && tui->history.count > 1) {
+        pw_lines_head(lines, "Earlier runs (4: all of them)");
+        pw_view_history(tui, lines, 3);
+    }
     draw_implementations(lines, tui, tui->detail);
     draw_nodes(lines, s);
     draw_source(lines, tui, tui->detail);

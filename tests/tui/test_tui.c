@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "baseline/triage.h"
+#include "tui/chart.h"
 #include "tui/tui.h"
 
 static struct pw_graph graph = {.name = "main"};
@@ -457,6 +458,45 @@ static void test_export_and_copy(void **state)
     close_tui(tui);
 }
 
+static const char *label_plain(char *dst, size_t size, double value)
+{
+    snprintf(dst, size, "%g", value);
+    return dst;
+}
+
+/* Two rows of eight columns have 16 x 8 dots: 0..3 rises by a third of the height and of the width a step. The dots
+ * were placed by hand. */
+static void test_chart(void **state)
+{
+    const double rising[] = {0, 3, NAN, 3};
+    const size_t marks[] = {1};
+    struct pw_chart chart = {.title = "t",
+                             .values = rising,
+                             .count = 4,
+                             .limit = NAN,
+                             .marks = marks,
+                             .mark_count = 1,
+                             .width = 8,
+                             .height = 2,
+                             .label = label_plain,
+                             .style = PW_STYLE_NORMAL};
+    struct pw_lines lines = {0};
+    struct pw_buf text = {0};
+
+    (void)state;
+    pw_lines_begin(&lines, 40);
+    pw_chart_add(&chart, false, &lines);
+    pw_lines_text(&lines, &text);
+    /* Dots: x = 0, 5, none, 15; y = 7, 6, 4, 3, 1, 0 from x = 0 to 5 (7 - 1.4 x, rounded), and 0 at 15. Cells: (0,7)
+     * and (1,6) make U+2860, (2,4) U+2801, (3,3) U+2880, (4,1) and (5,0) U+280A, (15,0) U+2808. */
+    assert_string_equal(pw_buf_text(&text), "   t\n"
+                                            "            3  \u2880\u280a    \u2808\n"
+                                            "            0 \u2860\u2801      \n"
+                                            "                \u25b2\n");
+    pw_buf_clear(&text);
+    pw_lines_clear(&lines);
+}
+
 static void click(struct pw_tui *tui, int row, int column)
 {
     struct pw_input input = {.kind = PW_INPUT_CLICK, .row = row, .column = column};
@@ -713,6 +753,7 @@ int main(void)
         cmocka_unit_test(test_saved_views),
         cmocka_unit_test(test_find_in_lines),
         cmocka_unit_test(test_clicks),
+        cmocka_unit_test(test_chart),
         cmocka_unit_test(test_decisions),
         cmocka_unit_test(test_export_and_copy),
         cmocka_unit_test(test_sort),

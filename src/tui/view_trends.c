@@ -1,0 +1,134 @@
+/* Trends of one signature: its error and speed over the runs, as charts and as a table; and the device's screen. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "tui/chart.h"
+#include "tui/tui.h"
+
+static const char *label_error(char *dst, size_t size, double value)
+{
+    snprintf(dst, size, "%.1e", value);
+    return dst;
+}
+
+static const char *label_ratio(char *dst, size_t size, double value)
+{
+    snprintf(dst, size, "%.2fx", value);
+    return dst;
+}
+
+void pw_view_history(const struct pw_tui *tui, struct pw_lines *lines, int height)
+{
+    const struct pw_tui_history *history = &tui->history;
+    double *values = pw_calloc(history->count + 1, sizeof *values);
+    struct pw_chart chart = {.values = values, .count = history->count, .height = height, .limit = NAN};
+
+    if (!values)
+        return;
+    chart.width = lines->width - 18 > 100 ? 100 : lines->width - 18;
+    for (size_t i = 0; i < history->count; i++)
+        values[i] = history->points[i].error;
+    chart.title = "error, with the tolerance dotted";
+    chart.logarithmic = true;
+    chart.limit = history->count ? history->points[history->count - 1].tolerance : NAN;
+    chart.label = label_error;
+    chart.style = PW_STYLE_ACCENT;
+    pw_chart_add(&chart, tui->ascii, lines);
+    for (size_t i = 0; i < history->count; i++)
+        values[i] = history->points[i].ratio;
+    chart.title = "speed: reference time over target time";
+    chart.logarithmic = false;
+    chart.limit = NAN;
+    chart.label = label_ratio;
+    chart.style = PW_STYLE_GOOD;
+    pw_chart_add(&chart, tui->ascii, lines);
+    pw_free(values);
+}
+
+static void add_point(struct pw_lines *lines, const struct pw_tui_point *point)
+{
+    char when[32], time[32] = "-", error[32] = "-", ratio[32] = "-";
+
+    pw_clock_iso(point->wall_ms, when, sizeof when);
+    if (point->target_ns)
+        pw_text_duration(time, sizeof time, (double)point->target_ns / 1e9);
+    if (!isnan(point->error))
+        snprintf(error, sizeof error, "%.2e", point->error);
+    if (!isnan(point->ratio))
+        snprintf(ratio, sizeof ratio, "%.2fx", point->ratio);
+    pw_lines_addf(lines, !strcmp(point->standing, "failed") ? PW_STYLE_BAD : PW_STYLE_NORMAL, 3,
+                  "%-20.20s  run %-5lld  %-10s  error %-9s  %10s  %7s  %s", when, (long long)point->run_id,
+                  point->standing, error, time, ratio, point->implementation);
+}
+
+void pw_view_trends(struct pw_tui *tui, struct pw_lines *lines)
+{
+    const struct pw_tui_history *history = &tui->history;
+
+    if (tui->detail >= tui->inventory->signature_count) {
+        pw_lines_add(lines, PW_STYLE_DIM, 2, "No signature is chosen: 1 goes to the inventory, 4 on one comes back.");
+        return;
+    }
+    pw_lines_addf(lines, PW_STYLE_BOLD, 1, "%s  %s", tui->inventory->signatures[tui->detail].op_label,
+                  tui->inventory->signatures[tui->detail].shapes);
+    if (!history->known || history->signature != tui->detail) {
+        pw_lines_add(lines, PW_STYLE_DIM, 3, "Looking at earlier runs...");
+        return;
+    }
+    if (!history->count) {
+        pw_lines_add(lines, PW_STYLE_DIM, 3, "No run has measured it yet: v verifies it.");
+        return;
+    }
+    pw_lines_add(lines, PW_STYLE_NORMAL, 0, "");
+    pw_view_history(tui, lines, 6);
+    pw_lines_head(lines, "Runs, newest first");
+    for (size_t i = history->count; i-- > 0;)
+        add_point(lines, &history->points[i]);
+}
+
+/* A line of the environment's text: its mark, and the parts before and after the tab. */
+typedef void add_line(struct pw_lines *lines, const char *line, size_t length, size_t name);
+
+static void add_lock(struct pw_lines *lines, const char *line, size_t length, size_t name)
+{
+    (void)name;
+    if (*line == '=' || *line == '!')
+        pw_lines_addf(lines, *line == '=' ? PW_STYLE_NORMAL : PW_STYLE_BAD, 3, "%.*s", (int)(length - 1), line + 1);
+}
+
+static void add_field(struct pw_lines *lines, const char *line, size_t length, size_t name)
+{
+    if (*line == '=' || *line == '!' || name >= length)
+        return;
+    pw_lines_addf(lines, PW_STYLE_DIM, 3, "%.*s", (int)name, line);
+    pw_lines_moref(lines, PW_STYLE_NORMAL, 36, " %.*s", (int)(length - name - 1), line + name + 1);
+}
+
+static void each_environment_line(const char *text, struct pw_lines *lines, add_line *add)
+{
+    for (const char *line = text; *line;) {
+        size_t length = strcspn(line, "\n");
+
+        if (length)
+            add(lines, line, length, strcspn(line, "\t\n"));
+        line += length + (line[length] == '\n');
+    }
+}
+
+void pw_view_device(struct pw_tui *tui, struct pw_lines *lines)
+{
+    pw_lines_addf(lines, PW_STYLE_BOLD, 1, "target %s", tui->target);
+    if (tui->device_failed)
+        pw_lines_add(lines, PW_STYLE_BAD, 3, tui->device);
+    if (!tui->environment) {
+        pw_lines_add(lines, PW_STYLE_DIM, 3, "Looking at the environment...");
+        return;
+    }
+    pw_lines_head(lines, "Lock");
+    each_environment_line(tui->environment, lines, add_lock);
+    pw_lines_head(lines, "Environment (what timings depend on is marked *)");
+    each_environment_line(tui->environment, lines, add_field);
+}
