@@ -322,6 +322,48 @@ static inline uint4 pw_philox(ulong seed, ulong stream, ulong index)
 /* [0,1) from a word: its top 24 bits, exact. */
 #define PW_UNIT(word) ((float)((word) >> 8) * 0x1p-24f)
 
+/* My share [begin, end) of n: contiguous, the same for all work-items. */
+static inline void pw_share(int n, int *begin, int *end)
+{
+    long size = (long)get_global_size(0), id = (long)get_global_id(0);
+    long each = ((long)n + size - 1) / size;
+    long first = min(id * each, (long)n);
+
+    *begin = (int)first;
+    *end = (int)min(first + each, (long)n);
+}
+
+/* A function that copies n elements of a type. */
+#define PW_DEFINE_COPY(NAME, T) \
+    static inline void NAME(__global const T *src, __global T *dst, int n) \
+    { \
+        int i = 0; \
+        for (; i + 16 <= n; i += 16) { \
+            PW_VEC(T, 8) a = vload8(0, src + i), b = vload8(0, src + i + 8); \
+            vstore8(a, 0, dst + i); \
+            vstore8(b, 0, dst + i + 8); \
+        } \
+        for (; i < n; i++) \
+            dst[i] = src[i]; \
+    }
+
+/* The kernel of a unary map, out0 = F(in0), by vectors of VEC over a contiguous chunk a work-item: F(N, x) takes a vector of
+ * N in PW_COMPUTEN(in0, N). PW_MAP_MORE are further parameters, which F may name; defined before, perhaps empty. */
+#define PW_DEFINE_MAP(NAME, F) \
+    __kernel void NAME(__global const PW_TYPE(in0) *in0, __global PW_TYPE(out0) *out0, const long n, \
+                       const int chunk PW_MAP_MORE) \
+    { \
+        long i = (long)get_global_id(0) * chunk, end = min(i + chunk, n); \
+        for (; i + VEC <= end; i += VEC) { \
+            PW_COMPUTEN(in0, VEC) x = PW_LOADN(in0, VEC, i); \
+            PW_STOREN(out0, VEC, i, F(VEC, x)); \
+        } \
+        for (; i < end; i++) { \
+            PW_COMPUTE(in0) x = PW_LOAD(in0, i); \
+            PW_STORE(out0, i, F(1, x)); \
+        } \
+    }
+
 #ifdef PW_FLOAT8
 /* float8, float6, float4: set `defines: {PW_FLOAT8: 1}` in the description. Loads to float are exact; stores round to
  * nearest even and saturate (pw_store_bits takes the choice). `none` (0x100) marks a code that a format lacks. */

@@ -81,20 +81,8 @@ DEFINE_MISH_(VEC)
     ((x) < K(N, -p) ? (x) + K(N, q) : (x) > K(N, p) ? (x) - K(N, q) : (x) == (x) ? K(N, 0) : (x))
 #endif
 
-#define MAP(NAME) \
-    __kernel void map_##NAME(__global const PW_TYPE(in0) *in0, __global PW_TYPE(out0) *out0, const long n, \
-                             const int chunk, const float p, const float q) \
-    { \
-        long i = (long)get_global_id(0) * chunk, end = min(i + chunk, n); \
-        for (; i + VEC <= end; i += VEC) { \
-            TYPE(VEC) x = PW_LOADN(in0, VEC, i); \
-            PW_STOREN(out0, VEC, i, f_##NAME(VEC, x)); \
-        } \
-        for (; i < end; i++) { \
-            TYPE(1) x = PW_LOAD(in0, i); \
-            PW_STORE(out0, i, f_##NAME(1, x)); \
-        } \
-    }
+#define PW_MAP_MORE , const float p, const float q
+#define MAP(NAME) PW_DEFINE_MAP(map_##NAME, f_##NAME)
 
 MAP(Relu)
 #if PW_IS_FLOAT(in0)

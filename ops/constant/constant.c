@@ -363,38 +363,18 @@ static void range_accuracy(const struct pw_call *call, struct pw_accuracy *accur
 
 /* ---- shared ---- */
 
-static pw_status no_cost(const struct pw_call *call, struct pw_cost *cost, struct pw_error *err)
-{
-    (void)call;
-    (void)err;
-    cost->flops = 0;
-    return PW_OK;
-}
-
-static void copy_accuracy(const struct pw_call *call, struct pw_accuracy *accuracy)
-{
-    (void)call;
-    *accuracy = (struct pw_accuracy){
-        .exact = true,
-        .length = 1,
-        .amplification = 1.0,
-        .sensitivity = PW_SENSITIVITY_LOW,
-        .reason = "copies bits",
-        .why = "a copy is bitwise equal",
-    };
-}
-
 #define CONSTANT(version, table)                                                                                       \
     {                                                                                                                  \
         .domain = "", .name = "Constant", .since = version, .category = PW_CATEGORY_LAYOUT, .attrs = table,            \
         .inputs = no_inputs, .outputs = constant_outputs, .host_only = "its value is known when the graph is loaded",  \
-        .infer = constant_infer, .cost = no_cost, .accuracy = copy_accuracy, .golden = pw_constant_golden              \
+        .infer = constant_infer, .cost = pw_cost_none, .accuracy = pw_accuracy_copy, .golden = pw_constant_golden      \
     }
 #define OF_SHAPE(version)                                                                                              \
     {                                                                                                                  \
         .domain = "", .name = "ConstantOfShape", .since = version, .category = PW_CATEGORY_LAYOUT,                     \
         .attrs = of_shape_attrs, .inputs = of_shape_inputs, .outputs = of_shape_outputs, .infer = of_shape_infer,      \
-        .cost = no_cost, .accuracy = copy_accuracy, .golden = pw_constant_of_shape_golden, .bind = of_shape_bind       \
+        .cost = pw_cost_none, .accuracy = pw_accuracy_copy, .golden = pw_constant_of_shape_golden,                     \
+        .bind = of_shape_bind                                                                                          \
     }
 #define RANGE(version, table)                                                                                          \
     {                                                                                                                  \

@@ -139,14 +139,6 @@ pw_status pw_if_infer(struct pw_call *call, struct pw_error *err)
 
 /* ---- definitions ---- */
 
-static pw_status no_cost(const struct pw_call *call, struct pw_cost *cost, struct pw_error *err)
-{
-    (void)call;
-    (void)err;
-    cost->flops = 0; /* the nodes of the body are counted where they are */
-    return PW_OK;
-}
-
 static void control_accuracy(const struct pw_call *call, struct pw_accuracy *accuracy)
 {
     (void)call;
@@ -211,7 +203,7 @@ static const struct pw_formal scan_outputs[] = {{"results", NULL, PW_FORMAL_VARI
 #define CONTROL(op, version, table, in, outs, infer_fn, run_fn)                                                        \
     {                                                                                                                  \
         .domain = "", .name = op, .since = version, .category = PW_CATEGORY_CONTROL, .attrs = table, .inputs = in,     \
-        .outputs = outs, .host_only = HOST, .infer = infer_fn, .cost = no_cost, .accuracy = control_accuracy,          \
+        .outputs = outs, .host_only = HOST, .infer = infer_fn, .cost = pw_cost_none, .accuracy = control_accuracy,     \
         .golden = run_fn, .fast = run_fn                                                                               \
     }
 #define IF(version) CONTROL("If", version, if_attrs, if_inputs, if_outputs, pw_if_infer, pw_if_run)

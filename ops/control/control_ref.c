@@ -82,24 +82,6 @@ static void declared_item(const struct pw_graph *body, size_t body_output, struc
         item->dims[d] = type->dim_values[d] > 0 ? type->dim_values[d] : 0;
 }
 
-static pw_status copy_elements(struct pw_tensor *dst, int64_t to, const struct pw_tensor *src, int64_t from,
-                               int64_t count, struct pw_error *err)
-{
-    size_t bytes = pw_dtype_bytes(dst->dtype);
-    pw_status status = PW_OK;
-
-    if (dst->dtype == PW_DTYPE_STRING) {
-        const struct pw_bytes *strings = src->data;
-
-        for (int64_t i = 0; i < count && status == PW_OK; i++)
-            status = pw_tensor_set_string(dst, to + i, strings[from + i].data, strings[from + i].size, err);
-    } else if (count > 0) {
-        memcpy((char *)dst->data + (size_t)to * bytes, (const char *)src->data + (size_t)from * bytes,
-               (size_t)count * bytes);
-    }
-    return status;
-}
-
 pw_status pw_control_stack_into(struct pw_eval *ev, const struct pw_control_list *list, const struct pw_graph *body,
                                 size_t body_output, int64_t axis, bool reverse, int64_t length, struct pw_tensor *out,
                                 struct pw_error *err)
@@ -132,7 +114,7 @@ pw_status pw_control_stack_into(struct pw_eval *ev, const struct pw_control_list
         int64_t slot = reverse ? (int64_t)(list->count - 1 - k) : (int64_t)k;
 
         for (int64_t o = 0; o < outer && status == PW_OK; o++)
-            status = copy_elements(&made, (o * length + slot) * inner, &list->items[k].tensor, o * inner, inner, err);
+            status = pw_tensor_move(&made, (o * length + slot) * inner, &list->items[k].tensor, o * inner, inner, err);
     }
     if (status != PW_OK) {
         pw_tensor_clear(&made);
@@ -165,7 +147,7 @@ pw_status pw_control_slice(const struct pw_tensor *t, int axis, int64_t index, s
     status = pw_tensor_init(&made.tensor, t->dtype, t->rank - 1, dims, err);
     made.tensor.nominal = t->nominal;
     for (int64_t o = 0; o < outer && status == PW_OK; o++)
-        status = copy_elements(&made.tensor, o * inner, t, (o * t->dims[axis] + index) * inner, inner, err);
+        status = pw_tensor_move(&made.tensor, o * inner, t, (o * t->dims[axis] + index) * inner, inner, err);
     if (status != PW_OK) {
         pw_value_clear(&made);
         return status;

@@ -302,16 +302,6 @@ static pw_dim terms(const struct pw_call *call, const struct pw_conv_kind *kind)
     return product;
 }
 
-static pw_dim elements(const struct pw_call *call, const struct pw_info *info)
-{
-    pw_dim product = 1;
-    if (info->rank < 0)
-        return PW_DIM_UNKNOWN;
-    for (int i = 0; i < info->rank; i++)
-        product = pw_dims_mul(call->dims, product, info->dims[i]);
-    return product;
-}
-
 /* Two a term; a transposed convolution spreads each input element over M/group * taps outputs. */
 static pw_status cost_conv(const struct pw_call *call, struct pw_cost *cost, struct pw_error *err)
 {
@@ -321,22 +311,22 @@ static pw_status cost_conv(const struct pw_call *call, struct pw_cost *cost, str
     struct pw_dims *dims = call->dims;
     pw_dim products = PW_DIM_UNKNOWN;
     if (kind->transposed && w->rank >= 3) {
-        products = pw_dims_mul(dims, elements(call, call->in[kind->x]), w->dims[1]);
+        products = pw_dims_mul(dims, pw_call_elements(call, call->in[kind->x]), w->dims[1]);
         for (int i = 2; i < w->rank; i++)
             products = pw_dims_mul(dims, products, w->dims[i]);
     } else {
-        products = pw_dims_mul(dims, elements(call, &call->out[0]), terms(call, kind));
+        products = pw_dims_mul(dims, pw_call_elements(call, &call->out[0]), terms(call, kind));
     }
     cost->flops = pw_dims_mul(dims, products, 2);
     if (kind->bias >= 0 && pw_call_input(call, kind->bias))
-        cost->flops = pw_dims_add(dims, cost->flops, elements(call, &call->out[0]));
+        cost->flops = pw_dims_add(dims, cost->flops, pw_call_elements(call, &call->out[0]));
     return PW_OK;
 }
 
 static pw_status cost_col2im(const struct pw_call *call, struct pw_cost *cost, struct pw_error *err)
 {
     (void)err;
-    cost->flops = pw_dtype_is_float(call->in[0]->dtype) ? elements(call, call->in[0]) : 0;
+    cost->flops = pw_dtype_is_float(call->in[0]->dtype) ? pw_call_elements(call, call->in[0]) : 0;
     return PW_OK;
 }
 

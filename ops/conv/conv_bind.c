@@ -254,20 +254,6 @@ static pw_status bind_arrays(struct pw_bindings *b, const struct named_ints *arr
     return status;
 }
 
-struct named_int {
-    const char *name;
-    int64_t value;
-};
-
-static pw_status bind_numbers(struct pw_bindings *b, const struct named_int *numbers, size_t count,
-                              struct pw_error *err)
-{
-    pw_status status = PW_OK;
-    for (size_t i = 0; status == PW_OK && i < count; i++)
-        status = pw_bind_int(b, numbers[i].name, numbers[i].value, err);
-    return status;
-}
-
 static pw_status bind_axes(struct pw_bindings *b, const struct axis *axes, const struct pw_window_numbers *n,
                            struct pw_error *err)
 {
@@ -305,7 +291,7 @@ static pw_status bind_geometry(struct pw_bindings *b, const struct pw_conv_geome
 {
     const struct pw_window_numbers *n = &g->window;
     int64_t block = g->group_channels * g->group_maps * n->taps;
-    const struct named_int numbers[] = {
+    const struct pw_named_int numbers[] = {
         {"batch", g->batch},
         {"channels", g->channels},
         {"maps", g->maps},
@@ -320,7 +306,7 @@ static pw_status bind_geometry(struct pw_bindings *b, const struct pw_conv_geome
         {"weight_channel", transposed ? g->group_maps * n->taps : n->taps},
         {"weight_group", block},
     };
-    return bind_numbers(b, numbers, sizeof numbers / sizeof *numbers, err);
+    return pw_bind_numbers(b, numbers, sizeof numbers / sizeof *numbers, err);
 }
 
 /* What descriptions' expressions use of the tables; zeros where there are none. */
@@ -328,7 +314,7 @@ static pw_status bind_summary(struct pw_bindings *b, const struct pw_conv_geomet
                               bool padded, int64_t plane, const struct tables *t, bool transposed, struct pw_error *err)
 {
     int last = g->window.axes - 1;
-    const struct named_int numbers[] = {
+    const struct pw_named_int numbers[] = {
         {"tables_fit", t->phase_count > 0},
         {"padded", padded},
         {"plane", plane},
@@ -339,7 +325,7 @@ static pw_status bind_summary(struct pw_bindings *b, const struct pw_conv_geomet
         {"row_padded", axes[last].extent > 0 ? axes[last].extent : 1},
         {"row_out", g->window.out[last]},
     };
-    return bind_numbers(b, numbers, sizeof numbers / sizeof *numbers, err);
+    return pw_bind_numbers(b, numbers, sizeof numbers / sizeof *numbers, err);
 }
 
 pw_status pw_conv_bind(const struct pw_call *call, struct pw_bindings *b, struct pw_error *err)
@@ -374,10 +360,10 @@ static pw_status bind_window(struct pw_bindings *b, const struct pw_window_numbe
         {"in_dims", n->in, n->axes},       {"out_dims", n->out, n->axes},         {"kernel_dims", n->kernel, n->axes},
         {"stride_of", n->stride, n->axes}, {"dilation_of", n->dilation, n->axes}, {"pad_of", n->pad_begin, n->axes},
     };
-    const struct named_int numbers[] = {
+    const struct pw_named_int numbers[] = {
         {"axes", n->axes}, {"taps", n->taps}, {"in_size", n->in_size}, {"out_size", n->out_size}};
     pw_status status = bind_arrays(b, arrays, sizeof arrays / sizeof *arrays, err);
-    return status == PW_OK ? bind_numbers(b, numbers, sizeof numbers / sizeof *numbers, err) : status;
+    return status == PW_OK ? pw_bind_numbers(b, numbers, sizeof numbers / sizeof *numbers, err) : status;
 }
 
 pw_status pw_deform_bind(const struct pw_call *call, struct pw_bindings *b, struct pw_error *err)
@@ -385,7 +371,7 @@ pw_status pw_deform_bind(const struct pw_call *call, struct pw_bindings *b, stru
     struct pw_conv_geometry g = {0};
     int64_t offset_groups = 1;
     pw_status status = pw_deform_geometry(call, &g, &offset_groups, err);
-    const struct named_int numbers[] = {
+    const struct pw_named_int numbers[] = {
         {"batch", g.batch},
         {"channels", g.channels},
         {"maps", g.maps},
@@ -402,7 +388,7 @@ pw_status pw_deform_bind(const struct pw_call *call, struct pw_bindings *b, stru
         {"all_tiles", all_tiles, 2}, {"all_pixels", &pixels, 1},
     };
     if (status == PW_OK)
-        status = bind_numbers(b, numbers, sizeof numbers / sizeof *numbers, err);
+        status = pw_bind_numbers(b, numbers, sizeof numbers / sizeof *numbers, err);
     if (status == PW_OK)
         status = bind_arrays(b, arrays, sizeof arrays / sizeof *arrays, err);
     return status == PW_OK ? bind_window(b, &g.window, err) : status;

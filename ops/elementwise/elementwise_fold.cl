@@ -122,18 +122,6 @@
         } \
     }
 
-/* Where operand k begins in row `row`. */
-static long row_start(__global const int *walk, int rank, int k, long row)
-{
-    long at = 0;
-
-    for (int d = rank - 1; d >= 0; d--) {
-        at += row % walk[d] * walk[(k + 1) * rank + d];
-        row /= walk[d];
-    }
-    return at;
-}
-
 #define WALK \
     __global const int *walk, const int rank, const long rows, const long inner, const int step_a, const int step_b, \
         const int piece, const int pieces, const int per_item

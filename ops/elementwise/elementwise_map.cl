@@ -47,20 +47,8 @@
 #define f_Not(N, x) ((x) ^ K(N, 1))
 #endif
 
-#define MAP(NAME) \
-    __kernel void map_##NAME(__global const PW_TYPE(in0) *in0, __global PW_TYPE(out0) *out0, const long n, \
-                             const int chunk) \
-    { \
-        long i = (long)get_global_id(0) * chunk, end = min(i + chunk, n); \
-        for (; i + VEC <= end; i += VEC) { \
-            TYPE(VEC) x = PW_LOADN(in0, VEC, i); \
-            PW_STOREN(out0, VEC, i, f_##NAME(VEC, x)); \
-        } \
-        for (; i < end; i++) { \
-            TYPE(1) x = PW_LOAD(in0, i); \
-            PW_STORE(out0, i, f_##NAME(1, x)); \
-        } \
-    }
+#define PW_MAP_MORE
+#define MAP(NAME) PW_DEFINE_MAP(map_##NAME, f_##NAME)
 
 #if defined(TESTS)
 MAP(IsNaN)

@@ -4,17 +4,6 @@
  */
 #define MASK(c) (-(PW_CAT(convert_, PW_MOVEN(in1, VEC))(c)))
 
-static long row_start(__global const int *walk, int rank, int k, long row)
-{
-    long at = 0;
-
-    for (int d = rank - 1; d >= 0; d--) {
-        at += row % walk[d] * walk[(k + 1) * rank + d];
-        row /= walk[d];
-    }
-    return at;
-}
-
 __kernel void select_where(__global const uchar *condition, __global const PW_MOVE(in1) *in1,
                            __global const PW_MOVE(in1) *in2, __global PW_MOVE(in1) *out0, __global const int *walk,
                            const int rank, const long rows, const long inner, const int step_c, const int step_x,

@@ -13,14 +13,6 @@ static pw_dim bytes_of(const struct pw_call *call, const struct pw_info *info)
     return info->rank < 0 ? PW_DIM_UNKNOWN : bytes;
 }
 
-static pw_dim elements_of(const struct pw_call *call, const struct pw_info *info)
-{
-    pw_dim count = 1;
-    for (int d = 0; d < info->rank; d++)
-        count = pw_dims_mul(call->dims, count, info->dims[d]);
-    return info->rank < 0 ? PW_DIM_UNKNOWN : count;
-}
-
 /* Only what is picked is read: twice the output, and the indices. */
 static pw_status cost_picked(const struct pw_call *call, struct pw_cost *cost, struct pw_error *err)
 {
@@ -37,7 +29,7 @@ static pw_status cost_scatter(const struct pw_call *call, struct pw_cost *cost, 
 {
     pw_scatter_reduction reduction = PW_SCATTER_NONE;
     pw_status status = pw_gather_reduction(call, &reduction, err);
-    cost->flops = reduction == PW_SCATTER_NONE ? 0 : elements_of(call, call->in[2]);
+    cost->flops = reduction == PW_SCATTER_NONE ? 0 : pw_call_elements(call, call->in[2]);
     cost->bytes = pw_dims_mul(call->dims, bytes_of(call, &call->out[0]), 2);
     cost->bytes = pw_dims_add(call->dims, cost->bytes, pw_dims_mul(call->dims, bytes_of(call, call->in[2]), 2));
     cost->bytes = pw_dims_add(call->dims, cost->bytes, bytes_of(call, call->in[1]));
@@ -48,7 +40,7 @@ static pw_status cost_scatter(const struct pw_call *call, struct pw_cost *cost, 
 static pw_status cost_compared(const struct pw_call *call, struct pw_cost *cost, struct pw_error *err)
 {
     (void)err;
-    cost->flops = elements_of(call, call->in[0]);
+    cost->flops = pw_call_elements(call, call->in[0]);
     return PW_OK;
 }
 
@@ -62,29 +54,19 @@ static pw_status cost_moved(const struct pw_call *call, struct pw_cost *cost, st
 
 /* ---- accuracy ---- */
 
-static void accuracy_moved(const struct pw_call *call, struct pw_accuracy *a)
-{
-    (void)call;
-    a->exact = true;
-    a->length = 1;
-    a->sensitivity = PW_SENSITIVITY_LOW;
-    a->reason = "moves elements unchanged";
-    a->why = "copies are bitwise equal";
-}
-
 /* At worst every update goes to one place. */
 static void accuracy_scatter(const struct pw_call *call, struct pw_accuracy *a)
 {
     pw_scatter_reduction reduction = PW_SCATTER_NONE;
     int64_t count = 0;
     pw_status status = pw_gather_reduction(call, &reduction, NULL);
-    accuracy_moved(call, a);
+    pw_accuracy_copy(call, a);
     if (status != PW_OK || (reduction != PW_SCATTER_ADD && reduction != PW_SCATTER_MUL) ||
         !pw_dtype_is_float(call->in[0]->dtype))
         return;
     a->exact = false;
     a->ulp = 1.0;
-    a->length = pw_dims_value(call->dims, elements_of(call, call->in[1]), &count) && count > 0 ? count : 1;
+    a->length = pw_dims_value(call->dims, pw_call_elements(call, call->in[1]), &count) && count > 0 ? count : 1;
     a->sensitivity = PW_SENSITIVITY_MEDIUM;
     a->reason = "duplicates accumulate, in an order that a device may choose";
     a->why = "one rounding an update, at worst all on one element";
@@ -92,7 +74,7 @@ static void accuracy_scatter(const struct pw_call *call, struct pw_accuracy *a)
 
 static void accuracy_sorted(const struct pw_call *call, struct pw_accuracy *a)
 {
-    accuracy_moved(call, a);
+    pw_accuracy_copy(call, a);
     a->sensitivity = PW_SENSITIVITY_HIGH;
     a->reason = "the order of nearly equal values decides: a small error upstream picks another index";
 }
@@ -228,16 +210,16 @@ static const struct pw_attr_def attrs_cache[] = {
 
 #define GATHER                                                                                                         \
     .domain = "", .name = "Gather", .category = PW_CATEGORY_EMBEDDING, .inputs = in_gather, .outputs = out_output,     \
-    .attrs = attrs_axis, .infer = pw_gather_infer_gather, .cost = cost_picked, .accuracy = accuracy_moved,             \
+    .attrs = attrs_axis, .infer = pw_gather_infer_gather, .cost = cost_picked, .accuracy = pw_accuracy_copy,           \
     .golden = pw_gather_ref_gather, .fast = pw_gather_ref_gather, .fill = fill_axis, .bind = pw_gather_bind_gather
 #define GATHER_ELEMENTS                                                                                                \
     .domain = "", .name = "GatherElements", .category = PW_CATEGORY_LAYOUT, .inputs = in_gather,                       \
     .outputs = out_output, .attrs = attrs_axis, .infer = pw_gather_infer_elements, .cost = cost_picked,                \
-    .accuracy = accuracy_moved, .golden = pw_gather_ref_elements, .fast = pw_gather_ref_elements, .fill = fill_axis,   \
+    .accuracy = pw_accuracy_copy, .golden = pw_gather_ref_elements, .fast = pw_gather_ref_elements, .fill = fill_axis, \
     .bind = pw_gather_bind_elements
 #define GATHER_ND                                                                                                      \
     .domain = "", .name = "GatherND", .category = PW_CATEGORY_LAYOUT, .inputs = in_nd, .outputs = out_output,          \
-    .infer = pw_gather_infer_nd, .cost = cost_picked, .accuracy = accuracy_moved, .golden = pw_gather_ref_nd,          \
+    .infer = pw_gather_infer_nd, .cost = cost_picked, .accuracy = pw_accuracy_copy, .golden = pw_gather_ref_nd,        \
     .fast = pw_gather_ref_nd, .fill = fill_nd, .bind = pw_gather_bind_nd
 #define SCATTER_ELEMENTS                                                                                               \
     .domain = "", .category = PW_CATEGORY_LAYOUT, .inputs = in_scatter, .outputs = out_output,                         \
@@ -250,17 +232,17 @@ static const struct pw_attr_def attrs_cache[] = {
     .golden = pw_gather_ref_scatter_nd, .fast = pw_gather_ref_scatter_nd, .fill = fill_nd, .bind = pw_gather_bind_nd
 #define ONE_HOT                                                                                                        \
     .domain = "", .name = "OneHot", .category = PW_CATEGORY_LAYOUT, .inputs = in_onehot, .outputs = out_onehot,        \
-    .attrs = attrs_last_axis, .infer = pw_gather_infer_onehot, .cost = cost_moved, .accuracy = accuracy_moved,         \
+    .attrs = attrs_last_axis, .infer = pw_gather_infer_onehot, .cost = cost_moved, .accuracy = pw_accuracy_copy,       \
     .golden = pw_gather_ref_onehot, .fast = pw_gather_ref_onehot, .fill = fill_onehot, .bind = pw_gather_bind_onehot
 #define NON_ZERO                                                                                                       \
     .domain = "", .name = "NonZero", .category = PW_CATEGORY_LAYOUT, .inputs = in_x, .outputs = out_y,                 \
     .infer = pw_gather_infer_nonzero, .most = pw_gather_most_nonzero, .cost = cost_compared,                           \
-    .accuracy = accuracy_moved, .golden = pw_gather_ref_nonzero, .fast = pw_gather_ref_nonzero,                        \
+    .accuracy = pw_accuracy_copy, .golden = pw_gather_ref_nonzero, .fast = pw_gather_ref_nonzero,                      \
     .bind = pw_gather_bind_nonzero
 #define COMPRESS                                                                                                       \
     .domain = "", .name = "Compress", .category = PW_CATEGORY_LAYOUT, .inputs = in_compress, .outputs = out_output,    \
     .attrs = attrs_axis, .infer = pw_gather_infer_compress, .most = pw_gather_most_slices, .cost = cost_picked,        \
-    .accuracy = accuracy_moved, .golden = pw_gather_ref_compress, .fast = pw_gather_ref_compress,                      \
+    .accuracy = pw_accuracy_copy, .golden = pw_gather_ref_compress, .fast = pw_gather_ref_compress,                    \
     .bind = pw_gather_bind_slices
 #define UNIQUE                                                                                                         \
     .domain = "", .name = "Unique", .category = PW_CATEGORY_LAYOUT, .inputs = in_x, .outputs = out_unique,             \
@@ -273,7 +255,7 @@ static const struct pw_attr_def attrs_cache[] = {
     .fast = pw_gather_ref_topk, .fill = fill_distinct, .bind = pw_gather_bind_topk
 #define EYE_LIKE                                                                                                       \
     .domain = "", .name = "EyeLike", .category = PW_CATEGORY_LAYOUT, .inputs = in_eye, .outputs = out_eye,             \
-    .attrs = attrs_eye, .infer = pw_gather_infer_eye, .cost = cost_moved, .accuracy = accuracy_moved,                  \
+    .attrs = attrs_eye, .infer = pw_gather_infer_eye, .cost = cost_moved, .accuracy = pw_accuracy_copy,                \
     .golden = pw_gather_ref_eye, .fast = pw_gather_ref_eye, .bind = pw_gather_bind_eye
 
 const struct pw_op pw_gather_ops[] = {
@@ -320,7 +302,7 @@ const struct pw_op pw_gather_ops[] = {
      .attrs = attrs_cache,
      .infer = pw_gather_infer_cache,
      .cost = cost_moved,
-     .accuracy = accuracy_moved,
+     .accuracy = pw_accuracy_copy,
      .golden = pw_gather_ref_cache,
      .fast = pw_gather_ref_cache,
      .fill = fill_cache,

@@ -6,30 +6,9 @@
  * its axis is clamped: what it reads is meaningless, but lies inside the buffer.
  */
 #define ELEMENT PW_MOVE(in0)
-#define ELEMENT8 PW_MOVEN(in0, 8)
 #define INDEX PW_TYPE(in1)
 
-/* My share [begin, end) of n. */
-static void share(int n, int *begin, int *end)
-{
-    long size = (long)get_global_size(0), id = (long)get_global_id(0);
-    long each = ((long)n + size - 1) / size;
-    long first = min(id * each, (long)n);
-    *begin = (int)first;
-    *end = (int)min(first + each, (long)n);
-}
-
-static void copy_dense(__global const ELEMENT *src, __global ELEMENT *dst, int n)
-{
-    int i = 0;
-    for (; i + 16 <= n; i += 16) {
-        ELEMENT8 a = vload8(0, src + i), b = vload8(0, src + i + 8);
-        vstore8(a, 0, dst + i);
-        vstore8(b, 0, dst + i + 8);
-    }
-    for (; i < n; i++)
-        dst[i] = src[i];
-}
+PW_DEFINE_COPY(copy_dense, ELEMENT)
 
 static long place(INDEX index, int size)
 {
@@ -43,7 +22,7 @@ __kernel void gather(__global const ELEMENT *in0, __global const INDEX *in1, __g
                      int inner, int indices, int count)
 {
     int begin, end;
-    share(count, &begin, &end);
+    pw_share(count, &begin, &end);
     int row = begin / inner, column = begin % inner;
     int o = row / indices, j = row % indices;
     while (begin < end) {
@@ -68,7 +47,7 @@ __kernel void gather_elements(__global const ELEMENT *in0, __global const INDEX 
                               int count)
 {
     int begin, end, inner = dims[rank - 1];
-    share(count, &begin, &end);
+    pw_share(count, &begin, &end);
     int step = axis == rank - 1 ? 0 : 1, stride = strides[axis];
     while (begin < end) {
         int column = begin % inner, rest = begin / inner;
@@ -90,7 +69,7 @@ __kernel void gather_nd(__global const ELEMENT *in0, __global const INDEX *in1, 
                         int tuples_per_batch, int batch_stride, int count)
 {
     int begin, end;
-    share(count, &begin, &end);
+    pw_share(count, &begin, &end);
     while (begin < end) {
         int tuple = begin / slice, column = begin % slice;
         int n = min(slice - column, end - begin);

@@ -12,10 +12,6 @@
 
 pw_dim pw_gather_known(const struct pw_call *call, pw_dim dim);
 bool pw_gather_ranked(const struct pw_info *info); /* a tensor of known rank */
-/* Concrete dims; an error when one is not a number or the shape is too large for strides. */
-pw_status pw_gather_numbers(const struct pw_call *call, const struct pw_info *info, int64_t *dims,
-                            struct pw_error *err);
-void pw_gather_strides(int rank, const int64_t *dims, int64_t *strides);
 int64_t pw_gather_product(const int64_t *dims, int from, int to);
 /* Sets output i, unknown dims made fresh; rank -1 passes. */
 void pw_gather_output(struct pw_call *call, int i, pw_dtype dtype, int rank, const pw_dim *dims);
@@ -105,9 +101,6 @@ pw_dim pw_gather_most_slices(const struct pw_call *call); /* Compress: the condi
 
 /* ---- reference ---- */
 
-/* Moves n elements; texts are copied one by one. */
-pw_status pw_gather_move(const struct pw_tensor *src, int64_t from, struct pw_tensor *dst, int64_t to, int64_t n,
-                         struct pw_error *err);
 /* Output i with the inferred shape. */
 pw_status pw_gather_make(struct pw_eval *ev, int i, pw_dtype nominal, struct pw_tensor **out, struct pw_error *err);
 /* Indices of an input, negative ones counted from the end; an error names the first outside of [-size, size). */

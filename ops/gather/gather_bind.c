@@ -1,20 +1,7 @@
 /* Sizes of the plans as named values for the kernels. */
 #include "ops/gather/gather.h"
 
-struct named {
-    const char *name;
-    int64_t value;
-};
-
-static pw_status bind_all(struct pw_bindings *b, const struct named *values, size_t count, struct pw_error *err)
-{
-    pw_status status = PW_OK;
-    for (size_t i = 0; i < count && status == PW_OK; i++)
-        status = pw_bind_int(b, values[i].name, values[i].value, err);
-    return status;
-}
-
-#define BIND(values) bind_all(b, values, sizeof(values) / sizeof(values)[0], err)
+#define BIND(values) pw_bind_numbers(b, values, sizeof(values) / sizeof(values)[0], err)
 
 /* Sums and products of 16-bit floats are kept in float. */
 static bool is_wide(const struct pw_call *call, pw_scatter_reduction reduction)
@@ -30,10 +17,10 @@ pw_status pw_gather_bind_gather(const struct pw_call *call, struct pw_bindings *
     pw_status status = pw_gather_plan_axis(call, &g, err);
     if (status != PW_OK)
         return status;
-    const struct named values[] = {{"g_size", g.size},
-                                   {"g_inner", g.inner},
-                                   {"g_indices", g.count},
-                                   {"g_count", g.size > 0 ? g.outer * g.count * g.inner : 0}};
+    const struct pw_named_int values[] = {{"g_size", g.size},
+                                          {"g_inner", g.inner},
+                                          {"g_indices", g.count},
+                                          {"g_count", g.size > 0 ? g.outer * g.count * g.inner : 0}};
     return BIND(values);
 }
 
@@ -48,14 +35,14 @@ pw_status pw_gather_bind_elements(const struct pw_call *call, struct pw_bindings
     if (status != PW_OK)
         return status;
     int64_t steps = g.dims[g.axis];
-    const struct named values[] = {{"e_rank", g.rank},
-                                   {"e_axis", g.axis},
-                                   {"e_size", g.size},
-                                   {"e_steps", steps},
-                                   {"e_columns", steps > 0 && g.size > 0 ? g.count / steps : 0},
-                                   {"e_count", g.size > 0 ? g.count : 0},
-                                   {"scatter_op", (int64_t)reduction},
-                                   {"scatter_wide", is_wide(call, reduction)}};
+    const struct pw_named_int values[] = {{"e_rank", g.rank},
+                                          {"e_axis", g.axis},
+                                          {"e_size", g.size},
+                                          {"e_steps", steps},
+                                          {"e_columns", steps > 0 && g.size > 0 ? g.count / steps : 0},
+                                          {"e_count", g.size > 0 ? g.count : 0},
+                                          {"scatter_op", (int64_t)reduction},
+                                          {"scatter_wide", is_wide(call, reduction)}};
     status = BIND(values);
     if (status == PW_OK)
         status = pw_bind_ints(b, "e_dims", g.dims, (size_t)g.rank, err);
@@ -76,13 +63,13 @@ pw_status pw_gather_bind_nd(const struct pw_call *call, struct pw_bindings *b, s
         return status;
     for (int d = 0; d < g.depth; d++)
         empty = empty || g.sizes[d] == 0;
-    const struct named values[] = {{"nd_depth", g.depth},
-                                   {"nd_slice", g.slice},
-                                   {"nd_tuples", empty ? 0 : g.tuples},
-                                   {"nd_batch_tuples", g.tuples_per_batch},
-                                   {"nd_batch_stride", g.batch_stride},
-                                   {"scatter_op", (int64_t)reduction},
-                                   {"scatter_wide", is_wide(call, reduction)}};
+    const struct pw_named_int values[] = {{"nd_depth", g.depth},
+                                          {"nd_slice", g.slice},
+                                          {"nd_tuples", empty ? 0 : g.tuples},
+                                          {"nd_batch_tuples", g.tuples_per_batch},
+                                          {"nd_batch_stride", g.batch_stride},
+                                          {"scatter_op", (int64_t)reduction},
+                                          {"scatter_wide", is_wide(call, reduction)}};
     status = BIND(values);
     if (status == PW_OK)
         status = pw_bind_ints(b, "nd_sizes", g.sizes, (size_t)g.depth, err);
@@ -97,7 +84,7 @@ pw_status pw_gather_bind_onehot(const struct pw_call *call, struct pw_bindings *
     pw_status status = pw_gather_plan_onehot(call, &g, err);
     if (status != PW_OK)
         return status;
-    const struct named values[] = {
+    const struct pw_named_int values[] = {
         {"hot_depth", g.depth}, {"hot_inner", g.inner}, {"hot_rows", g.inner > 0 ? g.outer * g.depth : 0}};
     return BIND(values);
 }
@@ -108,11 +95,11 @@ pw_status pw_gather_bind_topk(const struct pw_call *call, struct pw_bindings *b,
     pw_status status = pw_gather_plan_topk(call, &g, err);
     if (status != PW_OK)
         return status;
-    const struct named values[] = {{"top_rows", g.k > 0 ? g.outer * g.inner : 0},
-                                   {"top_size", g.size},
-                                   {"top_inner", g.inner},
-                                   {"top_k", g.k},
-                                   {"top_largest", g.largest}};
+    const struct pw_named_int values[] = {{"top_rows", g.k > 0 ? g.outer * g.inner : 0},
+                                          {"top_size", g.size},
+                                          {"top_inner", g.inner},
+                                          {"top_k", g.k},
+                                          {"top_largest", g.largest}};
     return BIND(values);
 }
 
@@ -122,19 +109,19 @@ pw_status pw_gather_bind_cache(const struct pw_call *call, struct pw_bindings *b
     pw_status status = pw_gather_plan_cache(call, &g, err);
     if (status != PW_OK)
         return status;
-    const struct named values[] = {{"c_rows", g.inner > 0 ? g.batch * g.middle * g.steps : 0},
-                                   {"c_middle", g.middle},
-                                   {"c_capacity", g.capacity},
-                                   {"c_steps", g.steps},
-                                   {"c_inner", g.inner},
-                                   {"c_circular", g.circular}};
+    const struct pw_named_int values[] = {{"c_rows", g.inner > 0 ? g.batch * g.middle * g.steps : 0},
+                                          {"c_middle", g.middle},
+                                          {"c_capacity", g.capacity},
+                                          {"c_steps", g.steps},
+                                          {"c_inner", g.inner},
+                                          {"c_circular", g.circular}};
     return BIND(values);
 }
 
 pw_status pw_gather_bind_nonzero(const struct pw_call *call, struct pw_bindings *b, struct pw_error *err)
 {
     int64_t dims[PW_MAX_RANK];
-    pw_status status = pw_gather_numbers(call, call->in[0], dims, err);
+    pw_status status = pw_call_numbers(call, call->in[0], dims, err);
     return status == PW_OK ? pw_bind_ints(b, "select_dims", dims, (size_t)call->in[0]->rank, err) : status;
 }
 
@@ -144,21 +131,22 @@ pw_status pw_gather_bind_slices(const struct pw_call *call, struct pw_bindings *
     pw_status status = pw_gather_plan_slices(call, &g, err);
     if (status != PW_OK)
         return status;
-    const struct named values[] = {{"select_outer", g.outer},
-                                   {"select_size", g.size},
-                                   {"select_inner", g.inner},
-                                   {"select_sorted", pw_call_int(call, "sorted") != 0}};
+    const struct pw_named_int values[] = {{"select_outer", g.outer},
+                                          {"select_size", g.size},
+                                          {"select_inner", g.inner},
+                                          {"select_sorted", pw_call_int(call, "sorted") != 0}};
     return BIND(values);
 }
 
 pw_status pw_gather_bind_eye(const struct pw_call *call, struct pw_bindings *b, struct pw_error *err)
 {
     int64_t dims[PW_MAX_RANK], k = pw_call_int(call, "k");
-    pw_status status = pw_gather_numbers(call, &call->out[0], dims, err);
+    pw_status status = pw_call_numbers(call, &call->out[0], dims, err);
     if (status != PW_OK)
         return status;
     /* Beyond the matrix every k is alike. */
     k = k < -dims[0] ? -dims[0] : k > dims[1] ? dims[1] : k;
-    const struct named values[] = {{"eye_rows", dims[1] > 0 ? dims[0] : 0}, {"eye_columns", dims[1]}, {"eye_k", k}};
+    const struct pw_named_int values[] = {
+        {"eye_rows", dims[1] > 0 ? dims[0] : 0}, {"eye_columns", dims[1]}, {"eye_k", k}};
     return BIND(values);
 }

@@ -4,8 +4,6 @@
 
 #include "ops/gather/gather.h"
 
-#define SPAN_MAX (INT64_MAX / 64)
-
 pw_dim pw_gather_known(const struct pw_call *call, pw_dim dim)
 {
     return dim == PW_DIM_UNKNOWN ? pw_dims_fresh(call->dims, call->op->name) : dim;
@@ -14,30 +12,6 @@ pw_dim pw_gather_known(const struct pw_call *call, pw_dim dim)
 bool pw_gather_ranked(const struct pw_info *info)
 {
     return info != NULL && info->kind == PW_VALUE_TENSOR && info->rank >= 0;
-}
-
-pw_status pw_gather_numbers(const struct pw_call *call, const struct pw_info *info, int64_t *dims, struct pw_error *err)
-{
-    int64_t span = 1; /* of all dims but the empty ones: strides must not overflow beside a 0 either */
-    if (!pw_gather_ranked(info))
-        return pw_call_error(call, err, "a shape is not known");
-    for (int d = 0; d < info->rank; d++) {
-        if (info->dims[d] < 0)
-            return pw_call_error(call, err, "dim %d of a shape is not a known number", d);
-        if (__builtin_mul_overflow(span, info->dims[d] > 0 ? info->dims[d] : 1, &span) || span > SPAN_MAX)
-            return pw_call_error(call, err, "a shape is too large");
-        dims[d] = info->dims[d];
-    }
-    return PW_OK;
-}
-
-void pw_gather_strides(int rank, const int64_t *dims, int64_t *strides)
-{
-    int64_t stride = 1;
-    for (int d = rank - 1; d >= 0; d--) {
-        strides[d] = stride;
-        stride *= dims[d] > 0 ? dims[d] : 1;
-    }
 }
 
 int64_t pw_gather_product(const int64_t *dims, int from, int to)
@@ -94,9 +68,9 @@ pw_status pw_gather_plan_axis(const struct pw_call *call, struct pw_gather_axis 
 {
     int64_t data[PW_MAX_RANK], indices[PW_MAX_RANK];
     int axis = 0;
-    pw_status status = pw_gather_numbers(call, call->in[0], data, err);
+    pw_status status = pw_call_numbers(call, call->in[0], data, err);
     if (status == PW_OK)
-        status = pw_gather_numbers(call, call->in[1], indices, err);
+        status = pw_call_numbers(call, call->in[1], indices, err);
     if (status == PW_OK)
         status = pw_call_axis(call, pw_call_int(call, "axis"), call->in[0]->rank, &axis, err);
     if (status != PW_OK)
@@ -112,9 +86,9 @@ pw_status pw_gather_plan_elements(const struct pw_call *call, struct pw_gather_e
 {
     int64_t data[PW_MAX_RANK];
     *g = (struct pw_gather_elements){0};
-    pw_status status = pw_gather_numbers(call, call->in[0], data, err);
+    pw_status status = pw_call_numbers(call, call->in[0], data, err);
     if (status == PW_OK)
-        status = pw_gather_numbers(call, call->in[1], g->dims, err);
+        status = pw_call_numbers(call, call->in[1], g->dims, err);
     if (status == PW_OK)
         status = pw_call_axis(call, pw_call_int(call, "axis"), call->in[0]->rank, &g->axis, err);
     if (status != PW_OK)
@@ -128,7 +102,7 @@ pw_status pw_gather_plan_elements(const struct pw_call *call, struct pw_gather_e
                                  data[d]);
     }
     g->size = data[g->axis];
-    pw_gather_strides(g->rank, data, g->strides);
+    pw_tensor_strides(g->rank, data, g->strides);
     g->count = pw_gather_product(g->dims, 0, g->rank);
     return PW_OK;
 }
@@ -138,16 +112,16 @@ pw_status pw_gather_plan_nd(const struct pw_call *call, struct pw_gather_nd *g, 
     int64_t data[PW_MAX_RANK], indices[PW_MAX_RANK], strides[PW_MAX_RANK];
     int64_t batch = pw_call_int(call, "batch_dims");
     *g = (struct pw_gather_nd){0};
-    pw_status status = pw_gather_numbers(call, call->in[0], data, err);
+    pw_status status = pw_call_numbers(call, call->in[0], data, err);
     if (status == PW_OK)
-        status = pw_gather_numbers(call, call->in[1], indices, err);
+        status = pw_call_numbers(call, call->in[1], indices, err);
     if (status != PW_OK)
         return status;
     int rank = call->in[0]->rank, irank = call->in[1]->rank;
     if (irank < 1 || batch < 0 || batch >= irank || indices[irank - 1] < 0 || indices[irank - 1] > rank - batch)
         return pw_call_error(call, err, "index tuples do not fit data of rank %d", rank);
     g->depth = (int)indices[irank - 1];
-    pw_gather_strides(rank, data, strides);
+    pw_tensor_strides(rank, data, strides);
     for (int d = 0; d < g->depth; d++) {
         g->sizes[d] = data[batch + d];
         g->strides[d] = strides[batch + d];
@@ -168,9 +142,9 @@ pw_status pw_gather_plan_onehot(const struct pw_call *call, struct pw_gather_one
 {
     int64_t indices[PW_MAX_RANK], out[PW_MAX_RANK];
     int axis = 0;
-    pw_status status = pw_gather_numbers(call, call->in[0], indices, err);
+    pw_status status = pw_call_numbers(call, call->in[0], indices, err);
     if (status == PW_OK)
-        status = pw_gather_numbers(call, &call->out[0], out, err);
+        status = pw_call_numbers(call, &call->out[0], out, err);
     if (status == PW_OK)
         status = pw_call_axis(call, pw_call_int(call, "axis"), call->in[0]->rank + 1, &axis, err);
     if (status != PW_OK)
@@ -185,9 +159,9 @@ pw_status pw_gather_plan_topk(const struct pw_call *call, struct pw_gather_topk 
 {
     int64_t in[PW_MAX_RANK], out[PW_MAX_RANK];
     int axis = 0;
-    pw_status status = pw_gather_numbers(call, call->in[0], in, err);
+    pw_status status = pw_call_numbers(call, call->in[0], in, err);
     if (status == PW_OK)
-        status = pw_gather_numbers(call, &call->out[0], out, err);
+        status = pw_call_numbers(call, &call->out[0], out, err);
     if (status == PW_OK)
         status = pw_call_axis(call, pw_call_int(call, "axis"), call->in[0]->rank, &axis, err);
     if (status != PW_OK)
@@ -205,9 +179,9 @@ pw_status pw_gather_plan_cache(const struct pw_call *call, struct pw_gather_cach
     int64_t past[PW_MAX_RANK], update[PW_MAX_RANK];
     const char *mode = pw_call_string(call, "mode");
     int axis = 0;
-    pw_status status = pw_gather_numbers(call, call->in[0], past, err);
+    pw_status status = pw_call_numbers(call, call->in[0], past, err);
     if (status == PW_OK)
-        status = pw_gather_numbers(call, call->in[1], update, err);
+        status = pw_call_numbers(call, call->in[1], update, err);
     if (status == PW_OK)
         status = pw_call_axis(call, pw_call_int(call, "axis"), call->in[0]->rank, &axis, err);
     if (status != PW_OK)
@@ -255,7 +229,7 @@ pw_status pw_gather_plan_slices(const struct pw_call *call, struct pw_gather_sli
     const struct pw_info *in = call->in[0];
     int64_t dims[PW_MAX_RANK];
     int axis = 0;
-    pw_status status = pw_gather_numbers(call, in, dims, err);
+    pw_status status = pw_call_numbers(call, in, dims, err);
     if (status == PW_OK && !pw_call_has(call, "axis")) {
         *g = (struct pw_gather_slices){1, pw_gather_product(dims, 0, in->rank), 1};
         return PW_OK;

@@ -301,16 +301,6 @@ pw_status pw_gather_infer_compress(struct pw_call *call, struct pw_error *err)
     return PW_OK;
 }
 
-static pw_dim elements_of(const struct pw_call *call, const struct pw_info *info)
-{
-    pw_dim all = 1;
-    if (!pw_gather_ranked(info))
-        return PW_DIM_UNKNOWN;
-    for (int d = 0; d < info->rank; d++)
-        all = pw_dims_mul(call->dims, all, info->dims[d]);
-    return all;
-}
-
 pw_status pw_gather_infer_unique(struct pw_call *call, struct pw_error *err)
 {
     const struct pw_info *in = call->in[0];
@@ -326,7 +316,7 @@ pw_status pw_gather_infer_unique(struct pw_call *call, struct pw_error *err)
             all = in->dims[axis];
         }
     } else {
-        all = elements_of(call, in);
+        all = pw_call_elements(call, in);
     }
     if (rank > 0)
         dims[axis] = count;
@@ -339,7 +329,7 @@ pw_status pw_gather_infer_unique(struct pw_call *call, struct pw_error *err)
 
 pw_dim pw_gather_most_nonzero(const struct pw_call *call)
 {
-    return elements_of(call, call->in[0]);
+    return pw_call_elements(call, call->in[0]);
 }
 
 pw_dim pw_gather_most_slices(const struct pw_call *call)
@@ -347,9 +337,9 @@ pw_dim pw_gather_most_slices(const struct pw_call *call)
     const struct pw_info *in = call->in[0];
     int axis;
     if (call->input_count > 1)
-        return elements_of(call, call->in[1]);
+        return pw_call_elements(call, call->in[1]);
     if (!pw_call_has(call, "axis"))
-        return elements_of(call, in);
+        return pw_call_elements(call, in);
     if (!pw_gather_ranked(in) || pw_call_axis(call, pw_call_int(call, "axis"), in->rank, &axis, NULL) != PW_OK)
         return PW_DIM_UNKNOWN;
     return in->dims[axis];

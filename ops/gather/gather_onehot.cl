@@ -1,20 +1,11 @@
 /* OneHot: a work-item takes (outer, depth) rows of `inner` elements. Values are moved as words of their size. */
 #define ELEMENT PW_MOVE(in2)
 
-static void share(int n, int *begin, int *end)
-{
-    long size = (long)get_global_size(0), id = (long)get_global_id(0);
-    long each = ((long)n + size - 1) / size;
-    long first = min(id * each, (long)n);
-    *begin = (int)first;
-    *end = (int)min(first + each, (long)n);
-}
-
 __kernel void one_hot(__global const PW_TYPE(in0) *in0, __global const ELEMENT *in2, __global ELEMENT *out0, int depth,
                       int inner, int rows)
 {
     int row, end;
-    share(rows, &row, &end);
+    pw_share(rows, &row, &end);
     ELEMENT off = in2[0], on = in2[1];
     for (; row < end; row++) {
         int o = row / depth, d = row % depth;

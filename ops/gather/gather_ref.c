@@ -13,29 +13,10 @@ static int64_t grain_for(int64_t bytes)
     return bytes >= TASK_BYTES ? 1 : TASK_BYTES / (bytes > 0 ? bytes : 1);
 }
 
-pw_status pw_gather_move(const struct pw_tensor *src, int64_t from, struct pw_tensor *dst, int64_t to, int64_t n,
-                         struct pw_error *err)
-{
-    size_t bytes = pw_dtype_bytes(src->dtype);
-    if (src->dtype != PW_DTYPE_STRING) {
-        if (n > 0)
-            memcpy((char *)dst->data + (size_t)to * bytes, (const char *)src->data + (size_t)from * bytes,
-                   (size_t)n * bytes);
-        return PW_OK;
-    }
-    for (int64_t i = 0; i < n; i++) {
-        const struct pw_bytes *text = (const struct pw_bytes *)src->data + from + i;
-        pw_status status = pw_tensor_set_string(dst, to + i, text->data, text->size, err);
-        if (status != PW_OK)
-            return status;
-    }
-    return PW_OK;
-}
-
 pw_status pw_gather_make(struct pw_eval *ev, int i, pw_dtype nominal, struct pw_tensor **out, struct pw_error *err)
 {
     int64_t dims[PW_MAX_RANK];
-    pw_status status = pw_gather_numbers(ev->call, &ev->call->out[i], dims, err);
+    pw_status status = pw_call_numbers(ev->call, &ev->call->out[i], dims, err);
     return status == PW_OK ? pw_eval_output(ev, i, nominal, ev->call->out[i].rank, dims, out, err) : status;
 }
 
@@ -80,7 +61,7 @@ static pw_status run(struct job *job, int64_t count, int64_t row_elements, pw_pa
 /* Threads never fail here; texts stop at the first failure. */
 static bool move(struct job *job, int64_t from, int64_t to, int64_t n)
 {
-    pw_status status = pw_gather_move(job->src, from, job->dst, to, n, job->err);
+    pw_status status = pw_tensor_move(job->dst, to, job->src, from, n, job->err);
     if (status != PW_OK)
         job->status = status;
     return status == PW_OK;
@@ -216,7 +197,7 @@ pw_status pw_gather_ref_onehot(struct pw_eval *ev, struct pw_error *err)
     if (status == PW_OK)
         status = pw_gather_make(ev, 0, values->nominal, &out, err);
     for (int64_t i = 0; status == PW_OK && i < out->count; i++)
-        status = pw_gather_move(values, 0, out, i, 1, err);
+        status = pw_tensor_move(out, i, values, 0, 1, err);
     for (int64_t i = 0; status == PW_OK && i < indices->count; i++) {
         double x = pw_dtype_is_float(indices->dtype) ? pw_tensor_get(indices, i) : 0.0;
         int64_t at = !pw_dtype_is_float(indices->dtype) ? pw_tensor_get_int(indices, i)
@@ -224,7 +205,7 @@ pw_status pw_gather_ref_onehot(struct pw_eval *ev, struct pw_error *err)
                                                         : INT64_MAX;
         at = at < 0 ? at + g.depth : at;
         if (at >= 0 && at < g.depth)
-            status = pw_gather_move(values, 1, out, (i / g.inner * g.depth + at) * g.inner + i % g.inner, 1, err);
+            status = pw_tensor_move(out, (i / g.inner * g.depth + at) * g.inner + i % g.inner, values, 1, 1, err);
     }
     return status;
 }
@@ -300,7 +281,7 @@ pw_status pw_gather_ref_compress(struct pw_eval *ev, struct pw_error *err)
         for (int64_t i = 0; i < condition->count && status == PW_OK; i++) {
             if (keep[i] == 0)
                 continue;
-            status = pw_gather_move(in, (o * size + i) * inner, out, to, inner, err);
+            status = pw_tensor_move(out, to, in, (o * size + i) * inner, inner, err);
             to += inner;
         }
     }

@@ -91,14 +91,14 @@ static pw_status begin(struct pw_eval *ev, struct target *t, struct pw_error *er
     if (reduction != PW_SCATTER_NONE && t->combine == NULL)
         return pw_call_error(ev->call, err, "no reduction for %s", pw_dtype_name(data->nominal));
     status = pw_gather_make(ev, 0, data->nominal, &t->out, err);
-    return status == PW_OK ? pw_gather_move(data, 0, t->out, 0, data->count, err) : status;
+    return status == PW_OK ? pw_tensor_move(t->out, 0, data, 0, data->count, err) : status;
 }
 
 static pw_status apply(const struct target *t, int64_t from, int64_t to, int64_t n, struct pw_error *err)
 {
     size_t bytes = pw_dtype_bytes(t->out->dtype);
     if (t->combine == NULL)
-        return pw_gather_move(t->updates, from, t->out, to, n, err);
+        return pw_tensor_move(t->out, to, t->updates, from, n, err);
     t->combine((char *)t->out->data + (size_t)to * bytes, (const char *)t->updates->data + (size_t)from * bytes, n);
     return PW_OK;
 }
@@ -183,11 +183,11 @@ pw_status pw_gather_ref_cache(struct pw_eval *ev, struct pw_error *err)
     if (status == PW_OK)
         status = pw_gather_make(ev, 0, past->nominal, &out, err);
     if (status == PW_OK)
-        status = pw_gather_move(past, 0, out, 0, past->count, err);
+        status = pw_tensor_move(out, 0, past, 0, past->count, err);
     for (int64_t i = 0; status == PW_OK && i < g.batch * g.middle * g.steps; i++) {
         int64_t row = i / g.steps, at = (starts != NULL ? starts[row / g.middle] : 0) + i % g.steps;
         at = g.circular ? at % g.capacity : at;
-        status = pw_gather_move(update, i * g.inner, out, (row * g.capacity + at) * g.inner, g.inner, err);
+        status = pw_tensor_move(out, (row * g.capacity + at) * g.inner, update, i * g.inner, g.inner, err);
     }
     return status;
 }

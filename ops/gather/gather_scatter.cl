@@ -20,15 +20,7 @@
 #define PUT(p, i, v) PW_STORE(p, i, v)
 #endif
 #define INDEX PW_TYPE(in1)
-
-static void share(int n, int *begin, int *end)
-{
-    long size = (long)get_global_size(0), id = (long)get_global_id(0);
-    long each = ((long)n + size - 1) / size;
-    long first = min(id * each, (long)n);
-    *begin = (int)first;
-    *end = (int)min(first + each, (long)n);
-}
+PW_DEFINE_COPY(copy_words, PW_MOVE(in0))
 
 static long place(INDEX index, int size)
 {
@@ -40,20 +32,15 @@ static long place(INDEX index, int size)
 __kernel void copy_data(__global const ELEMENT *in0, __global ELEMENT *out0, int count)
 {
     int begin, end;
-    share(count, &begin, &end);
-    __global const PW_MOVE(in0) *from = (__global const PW_MOVE(in0) *)in0;
-    __global PW_MOVE(in0) *to = (__global PW_MOVE(in0) *)out0;
-    for (; begin + 8 <= end; begin += 8)
-        vstore8(vload8(0, from + begin), 0, to + begin);
-    for (; begin < end; begin++)
-        to[begin] = from[begin];
+    pw_share(count, &begin, &end);
+    copy_words((__global const PW_MOVE(in0) *)in0 + begin, (__global PW_MOVE(in0) *)out0 + begin, end - begin);
 }
 
 #if WIDE
 __kernel void widen(__global const ELEMENT *in0, __global float *wide, int count)
 {
     int begin, end;
-    share(count, &begin, &end);
+    pw_share(count, &begin, &end);
     for (; begin + 8 <= end; begin += 8)
         vstore8(PW_LOAD8(in0, begin), 0, wide + begin);
     for (; begin < end; begin++)
@@ -63,7 +50,7 @@ __kernel void widen(__global const ELEMENT *in0, __global float *wide, int count
 __kernel void narrow(__global const float *wide, __global ELEMENT *out0, int count)
 {
     int begin, end;
-    share(count, &begin, &end);
+    pw_share(count, &begin, &end);
     for (; begin + 8 <= end; begin += 8)
         PW_STORE8(out0, begin, vload8(0, wide + begin));
     for (; begin < end; begin++)
@@ -104,7 +91,7 @@ __kernel void scatter_elements(__global const INDEX *in1, __global const ELEMENT
                                int columns, int operation)
 {
     int column, end, steps = dims[axis];
-    share(columns, &column, &end);
+    pw_share(columns, &column, &end);
     long step = 1;
     for (int d = axis + 1; d < rank; d++)
         step *= dims[d];
@@ -130,7 +117,7 @@ __kernel void scatter_nd(__global const INDEX *in1, __global const ELEMENT *in2,
                          int slices, int by_stretch, int operation)
 {
     int begin, end;
-    share(by_stretch ? slice : slices, &begin, &end);
+    pw_share(by_stretch ? slice : slices, &begin, &end);
     if (begin >= end)
         return;
     for (int t = 0; t < tuples; t++) {

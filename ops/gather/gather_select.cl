@@ -81,6 +81,8 @@ __kernel void list_true(__global const PW_TYPE(flags) *flags, __global int *pick
 #endif
 
 #ifdef TAKES
+PW_DEFINE_COPY(copy_dense, PW_MOVE(in0))
+
 /* out[o, j, :] = in[o, picked[j], :] for j < *found. A unit is a piece of a slice; a work-item takes every nth. */
 __kernel void take_slices(__global const PW_MOVE(in0) *in, __global PW_MOVE(in0) *out, __global const int *picked,
                           __global const int *found, const long outer, const long size, const long inner,
@@ -92,10 +94,7 @@ __kernel void take_slices(__global const PW_MOVE(in0) *in, __global PW_MOVE(in0)
         long slice = unit / pieces, i = unit % pieces * piece, end = min(i + piece, inner);
         __global const PW_MOVE(in0) *from = in + (slice / n * size + picked[slice % n]) * inner;
         __global PW_MOVE(in0) *to = out + slice * inner;
-        for (; i + 8 <= end; i += 8)
-            vstore8(vload8(0, from + i), 0, to + i);
-        for (; i < end; i++)
-            to[i] = from[i];
+        copy_dense(from + i, to + i, (int)(end - i));
     }
 }
 #endif

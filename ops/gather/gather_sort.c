@@ -267,7 +267,7 @@ static pw_status write_unique(struct pw_eval *ev, const struct slices *s, const 
     pw_status status = pw_eval_output(ev, 0, in->nominal, flat ? 1 : in->rank, dims, &out, err);
     for (int64_t o = 0; o < s->outer && status == PW_OK; o++) {
         for (int64_t i = 0; i < g->count && status == PW_OK; i++)
-            status = pw_gather_move(in, (o * s->count + g->first[i]) * s->inner, out, (o * g->count + i) * s->inner,
+            status = pw_tensor_move(out, (o * g->count + i) * s->inner, in, (o * s->count + g->first[i]) * s->inner,
                                     s->inner, err);
     }
     if (status == PW_OK)

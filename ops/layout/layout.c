@@ -43,16 +43,6 @@ static pw_status cost_written(const struct pw_call *call, struct pw_cost *cost, 
     return PW_OK;
 }
 
-static void accuracy(const struct pw_call *call, struct pw_accuracy *a)
-{
-    (void)call;
-    a->exact = true;
-    a->length = 1;
-    a->sensitivity = PW_SENSITIVITY_LOW;
-    a->reason = "moves elements unchanged";
-    a->why = "copies are bitwise equal";
-}
-
 /* Lengths of ReverseSequence lie on its time axis. */
 static void fill_lengths(const struct pw_call *call, int input, struct pw_fill *fill)
 {
@@ -154,76 +144,78 @@ static const struct pw_attr_def attrs_reverse[] = {
 
 #define IDENTITY                                                                                                       \
     .domain = "", .name = "Identity", .category = PW_CATEGORY_LAYOUT, .infer = pw_layout_infer_identity,               \
-    .cost = cost_whole, .accuracy = accuracy, .golden = pw_layout_ref_identity, .fast = pw_layout_ref_identity,        \
-    .bind = pw_layout_bind_copy, .data = &pw_layout_dense
+    .cost = cost_whole, .accuracy = pw_accuracy_copy, .golden = pw_layout_ref_identity,                                \
+    .fast = pw_layout_ref_identity, .bind = pw_layout_bind_copy, .data = &pw_layout_dense
 #define RESHAPE                                                                                                        \
     .domain = "", .name = "Reshape", .category = PW_CATEGORY_LAYOUT, .infer = pw_layout_infer_reshape,                 \
-    .cost = cost_moved, .accuracy = accuracy, .golden = pw_layout_ref_copy, .fast = pw_layout_ref_copy,                \
+    .cost = cost_moved, .accuracy = pw_accuracy_copy, .golden = pw_layout_ref_copy, .fast = pw_layout_ref_copy,        \
     .bind = pw_layout_bind_copy, .data = &pw_layout_dense
 #define FLATTEN                                                                                                        \
     .domain = "", .name = "Flatten", .category = PW_CATEGORY_LAYOUT, .infer = pw_layout_infer_flatten,                 \
-    .cost = cost_moved, .accuracy = accuracy, .golden = pw_layout_ref_copy, .fast = pw_layout_ref_copy,                \
+    .cost = cost_moved, .accuracy = pw_accuracy_copy, .golden = pw_layout_ref_copy, .fast = pw_layout_ref_copy,        \
     .bind = pw_layout_bind_copy, .data = &pw_layout_dense
 #define SQUEEZE                                                                                                        \
     .domain = "", .name = "Squeeze", .category = PW_CATEGORY_LAYOUT, .infer = pw_layout_infer_squeeze,                 \
-    .cost = cost_moved, .accuracy = accuracy, .golden = pw_layout_ref_copy, .fast = pw_layout_ref_copy,                \
+    .cost = cost_moved, .accuracy = pw_accuracy_copy, .golden = pw_layout_ref_copy, .fast = pw_layout_ref_copy,        \
     .bind = pw_layout_bind_copy, .data = &pw_layout_dense
 #define UNSQUEEZE                                                                                                      \
     .domain = "", .name = "Unsqueeze", .category = PW_CATEGORY_LAYOUT, .infer = pw_layout_infer_unsqueeze,             \
-    .cost = cost_moved, .accuracy = accuracy, .golden = pw_layout_ref_copy, .fast = pw_layout_ref_copy,                \
+    .cost = cost_moved, .accuracy = pw_accuracy_copy, .golden = pw_layout_ref_copy, .fast = pw_layout_ref_copy,        \
     .bind = pw_layout_bind_copy, .data = &pw_layout_dense
 #define TRANSPOSE                                                                                                      \
     .domain = "", .name = "Transpose", .category = PW_CATEGORY_LAYOUT, .infer = pw_layout_infer_transpose,             \
-    .cost = cost_moved, .accuracy = accuracy, .golden = pw_layout_ref_copy, .fast = pw_layout_ref_copy,                \
+    .cost = cost_moved, .accuracy = pw_accuracy_copy, .golden = pw_layout_ref_copy, .fast = pw_layout_ref_copy,        \
     .bind = pw_layout_bind_copy, .data = &pw_layout_transpose
 #define CONCAT                                                                                                         \
     .domain = "", .name = "Concat", .category = PW_CATEGORY_LAYOUT, .infer = pw_layout_infer_concat,                   \
-    .cost = cost_whole, .accuracy = accuracy, .golden = pw_layout_ref_concat, .fast = pw_layout_ref_concat,            \
+    .cost = cost_whole, .accuracy = pw_accuracy_copy, .golden = pw_layout_ref_concat, .fast = pw_layout_ref_concat,    \
     .bind = pw_layout_bind_copy, .data = &pw_layout_concat
 #define SPLIT                                                                                                          \
     .domain = "", .name = "Split", .category = PW_CATEGORY_LAYOUT, .infer = pw_layout_infer_split, .cost = cost_moved, \
-    .accuracy = accuracy, .golden = pw_layout_ref_split, .fast = pw_layout_ref_split, .bind = pw_layout_bind_copy,     \
-    .data = &pw_layout_split
+    .accuracy = pw_accuracy_copy, .golden = pw_layout_ref_split, .fast = pw_layout_ref_split,                          \
+    .bind = pw_layout_bind_copy, .data = &pw_layout_split
 #define SLICE                                                                                                          \
     .domain = "", .name = "Slice", .category = PW_CATEGORY_LAYOUT, .infer = pw_layout_infer_slice, .cost = cost_moved, \
-    .accuracy = accuracy, .golden = pw_layout_ref_copy, .fast = pw_layout_ref_copy, .bind = pw_layout_bind_copy,       \
-    .data = &pw_layout_slice
+    .accuracy = pw_accuracy_copy, .golden = pw_layout_ref_copy, .fast = pw_layout_ref_copy,                            \
+    .bind = pw_layout_bind_copy, .data = &pw_layout_slice
 #define EXPAND                                                                                                         \
     .domain = "", .name = "Expand", .category = PW_CATEGORY_LAYOUT, .infer = pw_layout_infer_expand,                   \
-    .cost = cost_whole, .accuracy = accuracy, .golden = pw_layout_ref_copy, .fast = pw_layout_ref_copy,                \
+    .cost = cost_whole, .accuracy = pw_accuracy_copy, .golden = pw_layout_ref_copy, .fast = pw_layout_ref_copy,        \
     .bind = pw_layout_bind_copy, .data = &pw_layout_expand
 #define TILE                                                                                                           \
     .domain = "", .name = "Tile", .category = PW_CATEGORY_LAYOUT, .infer = pw_layout_infer_tile, .cost = cost_whole,   \
-    .accuracy = accuracy, .golden = pw_layout_ref_copy, .fast = pw_layout_ref_copy, .bind = pw_layout_bind_copy,       \
-    .data = &pw_layout_tile
+    .accuracy = pw_accuracy_copy, .golden = pw_layout_ref_copy, .fast = pw_layout_ref_copy,                            \
+    .bind = pw_layout_bind_copy, .data = &pw_layout_tile
 #define DEPTH_TO_SPACE                                                                                                 \
     .domain = "", .name = "DepthToSpace", .category = PW_CATEGORY_LAYOUT, .infer = pw_layout_infer_depth_to_space,     \
-    .cost = cost_moved, .accuracy = accuracy, .golden = pw_layout_ref_copy, .fast = pw_layout_ref_copy,                \
+    .cost = cost_moved, .accuracy = pw_accuracy_copy, .golden = pw_layout_ref_copy, .fast = pw_layout_ref_copy,        \
     .bind = pw_layout_bind_copy, .data = &pw_layout_depth_to_space
 #define SPACE_TO_DEPTH                                                                                                 \
     .domain = "", .name = "SpaceToDepth", .category = PW_CATEGORY_LAYOUT, .infer = pw_layout_infer_space_to_depth,     \
-    .cost = cost_moved, .accuracy = accuracy, .golden = pw_layout_ref_copy, .fast = pw_layout_ref_copy,                \
+    .cost = cost_moved, .accuracy = pw_accuracy_copy, .golden = pw_layout_ref_copy, .fast = pw_layout_ref_copy,        \
     .bind = pw_layout_bind_copy, .data = &pw_layout_space_to_depth
 #define SHAPE                                                                                                          \
     .domain = "", .name = "Shape", .category = PW_CATEGORY_LAYOUT, .infer = pw_layout_infer_shape,                     \
-    .cost = cost_written, .accuracy = accuracy, .golden = pw_layout_ref_shape, .fast = pw_layout_ref_shape,            \
+    .cost = cost_written, .accuracy = pw_accuracy_copy, .golden = pw_layout_ref_shape, .fast = pw_layout_ref_shape,    \
     .bind = pw_layout_bind_shape
 #define SIZE                                                                                                           \
     .domain = "", .name = "Size", .category = PW_CATEGORY_LAYOUT, .infer = pw_layout_infer_size, .cost = cost_written, \
-    .accuracy = accuracy, .golden = pw_layout_ref_size, .fast = pw_layout_ref_size, .bind = pw_layout_bind_size
+    .accuracy = pw_accuracy_copy, .golden = pw_layout_ref_size, .fast = pw_layout_ref_size,                            \
+    .bind = pw_layout_bind_size
 #define PAD                                                                                                            \
     .domain = "", .name = "Pad", .category = PW_CATEGORY_LAYOUT, .infer = pw_layout_infer_pad, .cost = cost_whole,     \
-    .accuracy = accuracy, .golden = pw_layout_ref_pad, .fast = pw_layout_ref_pad, .bind = pw_layout_bind_pad
+    .accuracy = pw_accuracy_copy, .golden = pw_layout_ref_pad, .fast = pw_layout_ref_pad, .bind = pw_layout_bind_pad
 #define CENTER                                                                                                         \
     .domain = "", .name = "CenterCropPad", .category = PW_CATEGORY_LAYOUT, .infer = pw_layout_infer_center,            \
-    .cost = cost_whole, .accuracy = accuracy, .golden = pw_layout_ref_center, .fast = pw_layout_ref_center,            \
+    .cost = cost_whole, .accuracy = pw_accuracy_copy, .golden = pw_layout_ref_center, .fast = pw_layout_ref_center,    \
     .bind = pw_layout_bind_center
 #define TRILU                                                                                                          \
     .domain = "", .name = "Trilu", .category = PW_CATEGORY_LAYOUT, .infer = pw_layout_infer_trilu, .cost = cost_whole, \
-    .accuracy = accuracy, .golden = pw_layout_ref_trilu, .fast = pw_layout_ref_trilu, .bind = pw_layout_bind_trilu
+    .accuracy = pw_accuracy_copy, .golden = pw_layout_ref_trilu, .fast = pw_layout_ref_trilu,                          \
+    .bind = pw_layout_bind_trilu
 #define REVERSE                                                                                                        \
     .domain = "", .name = "ReverseSequence", .category = PW_CATEGORY_LAYOUT, .infer = pw_layout_infer_reverse,         \
-    .cost = cost_whole, .accuracy = accuracy, .golden = pw_layout_ref_reverse, .fast = pw_layout_ref_reverse,          \
+    .cost = cost_whole, .accuracy = pw_accuracy_copy, .golden = pw_layout_ref_reverse, .fast = pw_layout_ref_reverse,  \
     .fill = fill_lengths, .bind = pw_layout_bind_reverse
 
 const struct pw_op pw_layout_ops[] = {

@@ -10,27 +10,7 @@
 #define ELEMENT8 PW_MOVEN(in0, 8)
 #define RANK_MAX 34
 
-/* My share [begin, end) of n. */
-static void share(int n, int *begin, int *end)
-{
-    long size = (long)get_global_size(0), id = (long)get_global_id(0);
-    long each = ((long)n + size - 1) / size;
-    long first = min(id * each, (long)n);
-    *begin = (int)first;
-    *end = (int)min(first + each, (long)n);
-}
-
-static void copy_dense(__global const ELEMENT *src, __global ELEMENT *dst, int n)
-{
-    int i = 0;
-    for (; i + 16 <= n; i += 16) {
-        ELEMENT8 a = vload8(0, src + i), b = vload8(0, src + i + 8);
-        vstore8(a, 0, dst + i);
-        vstore8(b, 0, dst + i + 8);
-    }
-    for (; i < n; i++)
-        dst[i] = src[i];
-}
+PW_DEFINE_COPY(copy_dense, ELEMENT)
 
 static void fill_dense(ELEMENT value, __global ELEMENT *dst, int n)
 {
@@ -49,7 +29,7 @@ __kernel void copy_strided(__global const ELEMENT *in0, __global ELEMENT *out0, 
                            int src_offset, int dst_offset)
 {
     int begin, end, i[RANK_MAX];
-    share(count, &begin, &end);
+    pw_share(count, &begin, &end);
     if (begin >= end)
         return;
     dims += at;
@@ -164,7 +144,7 @@ __kernel void copy_transposed(__global const ELEMENT *in0, __global ELEMENT *out
                               int src_offset, int dst_offset, int tile_rows)
 {
     int begin, end;
-    share(tiles, &begin, &end);
+    pw_share(tiles, &begin, &end);
     int rows = dims[rank - 2], columns = dims[rank - 1];
     int s = src_stride[rank - 1], t = dst_stride[rank - 2];
     int down = (rows + tile_rows - 1) / tile_rows, across = (columns + TILE_COLUMNS - 1) / TILE_COLUMNS;
@@ -214,7 +194,7 @@ __kernel void pad(__global const ELEMENT *in0, __global ELEMENT *out0, __global 
                   __global const int *lows, __global const int *highs, int rank, int rows, int mode)
 {
     int row, end, inner = rank - 1;
-    share(rows, &row, &end);
+    pw_share(rows, &row, &end);
     ELEMENT value = fill ? ((__global const ELEMENT *)fill)[0] : (ELEMENT)(0);
     int n = out_dims[inner], low = lows[inner], high = highs[inner];
     int first = max(begins[inner], 0), last = first + high - low;
@@ -251,7 +231,7 @@ __kernel void trilu(__global const ELEMENT *in0, __global ELEMENT *out0, int row
                     int upper)
 {
     int row, end;
-    share(total_rows, &row, &end);
+    pw_share(total_rows, &row, &end);
     for (; row < end; row++) {
         long at = (long)row * columns;
         int cut = clamp(row % rows + k + (upper ? 0 : 1), 0, columns);
@@ -268,7 +248,7 @@ __kernel void reverse_sequence(__global const ELEMENT *in0, __global ELEMENT *ou
                                int batch, int time, int inner, int batch_stride, int time_stride)
 {
     int step, end;
-    share(batch * time, &step, &end);
+    pw_share(batch * time, &step, &end);
     for (; step < end; step++) {
         int b = step / time, t = step % time;
         int length = (int)clamp(lengths[b], 0L, (long)time);

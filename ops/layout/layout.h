@@ -48,10 +48,6 @@ struct pw_layout_kind {
 /* A dim that is a number in dims[], for inference: an unknown one becomes a fresh symbol. */
 pw_dim pw_layout_known(const struct pw_call *call, pw_dim dim);
 /* Concrete dims of an info; an error when one is not a number. */
-pw_status pw_layout_numbers(const struct pw_call *call, const struct pw_info *info, int64_t *dims,
-                            struct pw_error *err);
-/* Row-major strides. */
-void pw_layout_strides(int rank, const int64_t *dims, int64_t *strides);
 /* Integer content of an input, also of a float constant (Tile-1, Split-1). *known = false when it is not all numbers.
  */
 pw_status pw_layout_param(const struct pw_call *call, int input, const int64_t **values, size_t *count, bool *known,

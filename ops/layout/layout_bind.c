@@ -200,7 +200,7 @@ pw_status pw_layout_bind_trilu(const struct pw_call *call, struct pw_bindings *b
     int64_t dims[PW_MAX_RANK], k = 0, rows, columns, matrices = 1;
     bool known = false;
     int rank = call->in[0]->rank;
-    pw_status status = pw_layout_numbers(call, call->in[0], dims, err);
+    pw_status status = pw_call_numbers(call, call->in[0], dims, err);
     if (status == PW_OK)
         status = pw_layout_trilu_k(call, &k, &known, err);
     if (status == PW_OK && (!known || rank < 2))

@@ -3,36 +3,9 @@
 
 #include "ops/layout/layout.h"
 
-#define SPAN_MAX (INT64_MAX / 64)
-
 pw_dim pw_layout_known(const struct pw_call *call, pw_dim dim)
 {
     return dim == PW_DIM_UNKNOWN ? pw_dims_fresh(call->dims, call->op->name) : dim;
-}
-
-pw_status pw_layout_numbers(const struct pw_call *call, const struct pw_info *info, int64_t *dims, struct pw_error *err)
-{
-    if (info == NULL || info->kind != PW_VALUE_TENSOR || info->rank < 0)
-        return pw_call_error(call, err, "a shape is not known");
-    int64_t span = 1; /* of all dims but the empty ones: strides must not overflow beside a 0 either */
-    for (int d = 0; d < info->rank; d++) {
-        if (info->dims[d] < 0)
-            return pw_call_error(call, err, "dim %d of a shape is not a known number", d);
-        if (__builtin_mul_overflow(span, info->dims[d] > 0 ? info->dims[d] : 1, &span) || span > SPAN_MAX)
-            return pw_call_error(call, err, "a shape is too large");
-        dims[d] = info->dims[d];
-    }
-    return PW_OK;
-}
-
-void pw_layout_strides(int rank, const int64_t *dims, int64_t *strides)
-{
-    int64_t stride = 1;
-    for (int d = rank - 1; d >= 0; d--) {
-        strides[d] = stride;
-        /* Only dims of real tensors come here: their product fits. A dim 0 must not zero the rest. */
-        stride *= dims[d] > 0 ? dims[d] : 1;
-    }
 }
 
 pw_status pw_layout_param(const struct pw_call *call, int input, const int64_t **values, size_t *count, bool *known,

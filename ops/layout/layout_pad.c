@@ -116,9 +116,9 @@ static pw_status make_plan(const struct pw_call *call, const int64_t *begin, con
                            struct pw_layout_pad *pad, struct pw_error *err)
 {
     pad->rank = call->in[0]->rank;
-    pw_status status = pw_layout_numbers(call, call->in[0], pad->in, err);
+    pw_status status = pw_call_numbers(call, call->in[0], pad->in, err);
     if (status == PW_OK)
-        status = pw_layout_numbers(call, &call->out[0], pad->out, err);
+        status = pw_call_numbers(call, &call->out[0], pad->out, err);
     for (int d = 0; d < pad->rank && status == PW_OK; d++) {
         status = check_axis(call, pad->mode, d, pad->in[d], begin[d], end[d], err);
         if (status != PW_OK)
@@ -227,9 +227,9 @@ pw_status pw_layout_infer_center(struct pw_call *call, struct pw_error *err)
 pw_status pw_layout_plan_center(const struct pw_call *call, struct pw_layout_pad *pad, struct pw_error *err)
 {
     int64_t in[PW_MAX_RANK], out[PW_MAX_RANK], begin[PW_MAX_RANK], end[PW_MAX_RANK];
-    pw_status status = pw_layout_numbers(call, call->in[0], in, err);
+    pw_status status = pw_call_numbers(call, call->in[0], in, err);
     if (status == PW_OK)
-        status = pw_layout_numbers(call, &call->out[0], out, err);
+        status = pw_call_numbers(call, &call->out[0], out, err);
     if (status != PW_OK)
         return status;
     *pad = (struct pw_layout_pad){.mode = PW_PAD_CONSTANT};
@@ -311,12 +311,12 @@ pw_status pw_layout_plan_reverse(const struct pw_call *call, struct pw_layout_re
     int batch = 0, time = 0;
     pw_status status = reverse_axes(call, &batch, &time, err);
     if (status == PW_OK)
-        status = pw_layout_numbers(call, call->in[0], in, err);
+        status = pw_call_numbers(call, call->in[0], in, err);
     if (status != PW_OK)
         return status;
     if (call->in[0]->rank < 2)
         return pw_call_error(call, err, "the input has rank %d, expected at least 2", call->in[0]->rank);
-    pw_layout_strides(call->in[0]->rank, in, strides);
+    pw_tensor_strides(call->in[0]->rank, in, strides);
     *r = (struct pw_layout_reverse){.batch = in[batch], .time = in[time], .inner = 1};
     r->batch_stride = strides[batch];
     r->time_stride = strides[time];

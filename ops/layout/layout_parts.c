@@ -66,17 +66,17 @@ static pw_status plan_concat(const struct pw_call *call, int part, struct pw_lay
     int rank = 0, axis = 0;
     pw_status status = concat_axis(call, &rank, &axis, err);
     if (status == PW_OK)
-        status = pw_layout_numbers(call, call->in[part], in, err);
+        status = pw_call_numbers(call, call->in[part], in, err);
     if (status == PW_OK)
-        status = pw_layout_numbers(call, &call->out[0], out, err);
+        status = pw_call_numbers(call, &call->out[0], out, err);
     if (status != PW_OK)
         return status;
     *copy = (struct pw_layout_copy){.rank = rank};
     memcpy(copy->dims, in, (size_t)rank * sizeof *in);
-    pw_layout_strides(rank, in, copy->src_stride);
-    pw_layout_strides(rank, out, copy->dst_stride);
+    pw_tensor_strides(rank, in, copy->src_stride);
+    pw_tensor_strides(rank, out, copy->dst_stride);
     for (int i = 0; i < part; i++) {
-        status = pw_layout_numbers(call, call->in[i], before, err);
+        status = pw_call_numbers(call, call->in[i], before, err);
         if (status != PW_OK)
             return status;
         copy->dst_offset += before[axis] * copy->dst_stride[axis];
@@ -183,19 +183,19 @@ static pw_status plan_split(const struct pw_call *call, int part, struct pw_layo
 {
     int64_t in[PW_MAX_RANK], out[PW_MAX_RANK], before[PW_MAX_RANK];
     int rank = call->in[0]->rank, axis = 0;
-    pw_status status = pw_layout_numbers(call, call->in[0], in, err);
+    pw_status status = pw_call_numbers(call, call->in[0], in, err);
     if (status == PW_OK)
-        status = pw_layout_numbers(call, &call->out[part], out, err);
+        status = pw_call_numbers(call, &call->out[part], out, err);
     if (status == PW_OK)
         status = pw_call_axis(call, pw_call_int(call, "axis"), rank, &axis, err);
     if (status != PW_OK)
         return status;
     *copy = (struct pw_layout_copy){.rank = rank};
     memcpy(copy->dims, out, (size_t)rank * sizeof *out);
-    pw_layout_strides(rank, in, copy->src_stride);
-    pw_layout_strides(rank, out, copy->dst_stride);
+    pw_tensor_strides(rank, in, copy->src_stride);
+    pw_tensor_strides(rank, out, copy->dst_stride);
     for (int i = 0; i < part; i++) {
-        status = pw_layout_numbers(call, &call->out[i], before, err);
+        status = pw_call_numbers(call, &call->out[i], before, err);
         if (status != PW_OK)
             return status;
         copy->src_offset += before[axis] * copy->src_stride[axis];

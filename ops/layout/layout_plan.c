@@ -6,8 +6,8 @@
 /* Both shapes as numbers. */
 static pw_status shapes(const struct pw_call *call, int64_t *in, int64_t *out, struct pw_error *err)
 {
-    pw_status status = pw_layout_numbers(call, call->in[0], in, err);
-    return status == PW_OK ? pw_layout_numbers(call, &call->out[0], out, err) : status;
+    pw_status status = pw_call_numbers(call, call->in[0], in, err);
+    return status == PW_OK ? pw_call_numbers(call, &call->out[0], out, err) : status;
 }
 
 static int64_t elements(int rank, const int64_t *dims)
@@ -45,8 +45,8 @@ static pw_status plan_transpose(const struct pw_call *call, int part, struct pw_
     if (status != PW_OK)
         return status;
     *copy = (struct pw_layout_copy){.rank = rank};
-    pw_layout_strides(rank, in, strides);
-    pw_layout_strides(rank, out, copy->dst_stride);
+    pw_tensor_strides(rank, in, strides);
+    pw_tensor_strides(rank, out, copy->dst_stride);
     for (int d = 0; d < rank; d++) {
         copy->dims[d] = out[d];
         copy->src_stride[d] = strides[perm != NULL ? perm[d] : rank - 1 - d];
@@ -63,8 +63,8 @@ static pw_status plan_expand(const struct pw_call *call, int part, struct pw_lay
     if (status != PW_OK)
         return status;
     *copy = (struct pw_layout_copy){.rank = rank};
-    pw_layout_strides(call->in[0]->rank, in, strides);
-    pw_layout_strides(rank, out, copy->dst_stride);
+    pw_tensor_strides(call->in[0]->rank, in, strides);
+    pw_tensor_strides(rank, out, copy->dst_stride);
     for (int d = 0; d < rank; d++) {
         copy->dims[d] = out[d];
         copy->src_stride[d] = d < shift || in[d - shift] == 1 ? 0 : strides[d - shift];
@@ -82,8 +82,8 @@ static pw_status plan_tile(const struct pw_call *call, int part, struct pw_layou
     if (status != PW_OK)
         return status;
     *copy = (struct pw_layout_copy){.rank = 2 * rank};
-    pw_layout_strides(rank, in, src);
-    pw_layout_strides(rank, out, dst);
+    pw_tensor_strides(rank, in, src);
+    pw_tensor_strides(rank, out, dst);
     for (int d = 0; d < rank; d++) {
         copy->dims[2 * d] = in[d] > 0 ? out[d] / in[d] : 0;
         copy->dst_stride[2 * d] = dst[d] * in[d];
@@ -98,13 +98,13 @@ static pw_status plan_tile(const struct pw_call *call, int part, struct pw_layou
 static void permute(struct pw_layout_copy *copy, const int64_t *dims, const int *order)
 {
     int64_t strides[6];
-    pw_layout_strides(6, dims, strides);
+    pw_tensor_strides(6, dims, strides);
     *copy = (struct pw_layout_copy){.rank = 6};
     for (int d = 0; d < 6; d++) {
         copy->dims[d] = dims[order[d]];
         copy->src_stride[d] = strides[order[d]];
     }
-    pw_layout_strides(6, copy->dims, copy->dst_stride);
+    pw_tensor_strides(6, copy->dims, copy->dst_stride);
 }
 
 static bool is_crd(const struct pw_call *call)

@@ -20,7 +20,7 @@ static pw_status output_like(struct pw_eval *ev, int i, const struct pw_tensor *
 {
     int64_t dims[PW_MAX_RANK];
     const struct pw_info *info = &ev->call->out[i];
-    pw_status status = pw_layout_numbers(ev->call, info, dims, err);
+    pw_status status = pw_call_numbers(ev->call, info, dims, err);
     return status == PW_OK ? pw_eval_output(ev, i, in->nominal, info->rank, dims, out, err) : status;
 }
 
@@ -192,7 +192,7 @@ static pw_status run_pad(struct pw_eval *ev, struct pw_layout_pad *pad, const vo
         return status;
     job.bytes = (int64_t)pw_dtype_bytes(job.in->dtype);
     pw_layout_simplify_pad(pad);
-    pw_layout_strides(pad->rank, pad->in, job.stride);
+    pw_tensor_strides(pad->rank, pad->in, job.stride);
     if (job.in->dtype == PW_DTYPE_STRING)
         return pad_strings(&job, err);
     int64_t n = pad->out[pad->rank - 1];

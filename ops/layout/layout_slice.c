@@ -201,9 +201,9 @@ static pw_status plan_slice(const struct pw_call *call, int part, struct pw_layo
     struct bounds b;
     int rank = call->in[0]->rank;
     (void)part;
-    pw_status status = pw_layout_numbers(call, call->in[0], in, err);
+    pw_status status = pw_call_numbers(call, call->in[0], in, err);
     if (status == PW_OK)
-        status = pw_layout_numbers(call, &call->out[0], out, err);
+        status = pw_call_numbers(call, &call->out[0], out, err);
     if (status == PW_OK)
         status = read_bounds(call, rank, &b, err);
     if (status != PW_OK)
@@ -212,8 +212,8 @@ static pw_status plan_slice(const struct pw_call *call, int part, struct pw_layo
         return pw_call_error(call, err, "starts, ends or axes are not known");
     *copy = (struct pw_layout_copy){.rank = rank};
     memcpy(copy->dims, out, (size_t)rank * sizeof *out);
-    pw_layout_strides(rank, in, copy->src_stride);
-    pw_layout_strides(rank, out, copy->dst_stride);
+    pw_tensor_strides(rank, in, copy->src_stride);
+    pw_tensor_strides(rank, out, copy->dst_stride);
     for (size_t i = 0; i < b.axes.count; i++) {
         int axis = b.axes.axis[i];
         int64_t start, end, step, first;

@@ -157,17 +157,6 @@ static pw_status infer_qlinear(struct pw_call *call, struct pw_error *err)
 
 /* ---- cost and accuracy ---- */
 
-static pw_dim span(const struct pw_call *call, const struct pw_info *info)
-{
-    pw_dim n = 1;
-
-    if (info->rank < 0)
-        return PW_DIM_UNKNOWN;
-    for (int d = 0; d < info->rank; d++)
-        n = pw_dims_mul(call->dims, n, info->dims[d]);
-    return n;
-}
-
 /* Length of the sums; UNKNOWN when A's rank is. */
 static pw_dim inner(const struct pw_call *call)
 {
@@ -183,7 +172,7 @@ static pw_dim inner(const struct pw_call *call)
 
 static pw_status cost_product(const struct pw_call *call, struct pw_cost *cost, struct pw_error *err)
 {
-    pw_dim outputs = span(call, &call->out[0]);
+    pw_dim outputs = pw_call_elements(call, &call->out[0]);
 
     (void)err;
     cost->flops = pw_dims_mul(call->dims, pw_dims_mul(call->dims, outputs, inner(call)), 2);

@@ -132,16 +132,10 @@ static pw_status cost(const struct pw_call *call, struct pw_cost *out, struct pw
         [PW_NORM_BATCH] = 3, [PW_NORM_INSTANCE] = 7, [PW_NORM_LAYER] = 7,         [PW_NORM_GROUP] = 7,
         [PW_NORM_RMS] = 4,   [PW_NORM_LP] = 3,       [PW_NORM_MEAN_VARIANCE] = 5, [PW_NORM_LRN] = 4};
     const struct pw_norm_form *form = call->op->data;
-    pw_dim n = 1;
+    pw_dim n = pw_call_elements(call, call->in[0]);
     int64_t each = per_element[form->kind];
 
     (void)err;
-    if (call->in[0]->rank < 0) {
-        out->flops = PW_DIM_UNKNOWN;
-        return PW_OK;
-    }
-    for (int d = 0; d < call->in[0]->rank; d++)
-        n = pw_dims_mul(call->dims, n, call->in[0]->dims[d]);
     if (form->kind == PW_NORM_LRN && /* squares and sums of the window, a power, a division */
         __builtin_add_overflow(each, pw_call_int(call, "size"), &each))
         each = -1;

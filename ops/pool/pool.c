@@ -204,16 +204,6 @@ static pw_status infer_roi_align(struct pw_call *call, struct pw_error *err)
 
 /* ---- cost and accuracy ---- */
 
-static pw_dim elements(const struct pw_call *call, const struct pw_info *info)
-{
-    pw_dim product = 1;
-    if (info->rank < 0)
-        return PW_DIM_UNKNOWN;
-    for (int i = 0; i < info->rank; i++)
-        product = pw_dims_mul(call->dims, product, info->dims[i]);
-    return product;
-}
-
 static pw_dim window_taps(const struct pw_call *call)
 {
     struct pw_window w;
@@ -229,7 +219,7 @@ static pw_dim window_taps(const struct pw_call *call)
 static pw_status cost_pool(const struct pw_call *call, struct pw_cost *cost, struct pw_error *err)
 {
     (void)err;
-    cost->flops = pw_dims_mul(call->dims, elements(call, &call->out[0]), window_taps(call));
+    cost->flops = pw_dims_mul(call->dims, pw_call_elements(call, &call->out[0]), window_taps(call));
     if (pw_pool_kind_of(call)->mode == PW_POOL_LP)
         cost->flops = pw_dims_mul(call->dims, cost->flops, 2);
     return PW_OK;
@@ -268,17 +258,6 @@ static void accuracy_pool(const struct pw_call *call, struct pw_accuracy *a)
         a->why = p == 1 || p == 2 ? "a sum over the window and a square root (3 ULP)"
                                   : "powers (16 ULP each) summed over the window, and a root as a power";
     }
-}
-
-static void accuracy_copy(const struct pw_call *call, struct pw_accuracy *a)
-{
-    (void)call;
-    *a = (struct pw_accuracy){.exact = true,
-                              .length = 1,
-                              .amplification = 1,
-                              .sensitivity = PW_SENSITIVITY_LOW,
-                              .reason = "copies inputs",
-                              .why = "a copy of an input"};
 }
 
 static void accuracy_align(const struct pw_call *call, struct pw_accuracy *a)
@@ -424,14 +403,14 @@ static const struct pw_formal outputs_align[] = {{"Y", "T1", 0}, {0}};
     {                                                                                                                  \
         .domain = "", .name = "MaxUnpool", .since = version, .category = PW_CATEGORY_LAYOUT, .attrs = unpool_attrs,    \
         .inputs = inputs_unpool, .outputs = outputs_unpool, .infer = infer_unpool, .cost = cost_none,                  \
-        .accuracy = accuracy_copy, .golden = pw_unpool_eval, .fast = pw_unpool_eval, .fill = fill_unpool,              \
+        .accuracy = pw_accuracy_copy, .golden = pw_unpool_eval, .fast = pw_unpool_eval, .fill = fill_unpool,           \
         .bind = pw_unpool_bind                                                                                         \
     }
 #define MAX_ROI(version)                                                                                               \
     {                                                                                                                  \
         .domain = "", .name = "MaxRoiPool", .since = version, .category = PW_CATEGORY_REDUCTION,                       \
         .attrs = max_roi_attrs, .inputs = inputs_max_roi, .outputs = outputs_y, .infer = infer_max_roi,                \
-        .accuracy = accuracy_copy, .golden = pw_max_roi_eval, .fast = pw_max_roi_eval, .fill = fill_max_roi,           \
+        .accuracy = pw_accuracy_copy, .golden = pw_max_roi_eval, .fast = pw_max_roi_eval, .fill = fill_max_roi,        \
         .bind = pw_roi_bind                                                                                            \
     }
 #define ROI_ALIGN(version, table)                                                                                      \

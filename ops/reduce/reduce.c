@@ -128,17 +128,6 @@ static pw_status infer(struct pw_call *call, struct pw_error *err)
 
 /* ---- cost and accuracy ---- */
 
-static pw_dim span(const struct pw_call *call, const struct pw_info *info)
-{
-    pw_dim n = 1;
-
-    if (info->rank < 0)
-        return PW_DIM_UNKNOWN;
-    for (int d = 0; d < info->rank; d++)
-        n = pw_dims_mul(call->dims, n, info->dims[d]);
-    return n;
-}
-
 static pw_status cost(const struct pw_call *call, struct pw_cost *out, struct pw_error *err)
 {
     static const int per_element[PW_REDUCE_KINDS] = {
@@ -148,12 +137,12 @@ static pw_status cost(const struct pw_call *call, struct pw_cost *out, struct pw
     const struct pw_reduce_form *form = call->op->data;
     pw_dim last = form->kind == PW_REDUCE_MEAN || form->kind == PW_REDUCE_L2 || form->kind == PW_REDUCE_LOG_SUM ||
                           form->kind == PW_REDUCE_LOG_SUM_EXP
-                      ? span(call, &call->out[0])
+                      ? pw_call_elements(call, &call->out[0])
                       : 0;
 
     (void)err;
-    out->flops =
-        pw_dims_add(call->dims, pw_dims_mul(call->dims, span(call, call->in[0]), per_element[form->kind]), last);
+    out->flops = pw_dims_add(
+        call->dims, pw_dims_mul(call->dims, pw_call_elements(call, call->in[0]), per_element[form->kind]), last);
     return PW_OK;
 }
 
@@ -165,8 +154,8 @@ static void accuracy(const struct pw_call *call, struct pw_accuracy *out)
 
     out->exact = !floats || form->kind == PW_REDUCE_MAX || form->kind == PW_REDUCE_MIN;
     out->length = 1;
-    if (pw_dims_value(call->dims, span(call, call->in[0]), &all) &&
-        pw_dims_value(call->dims, span(call, &call->out[0]), &outputs) && outputs > 0 && all / outputs > 1)
+    if (pw_dims_value(call->dims, pw_call_elements(call, call->in[0]), &all) &&
+        pw_dims_value(call->dims, pw_call_elements(call, &call->out[0]), &outputs) && outputs > 0 && all / outputs > 1)
         out->length = all / outputs;
     out->amplification = 1.0;
     out->ulp = 1.0;

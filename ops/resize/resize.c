@@ -214,30 +214,20 @@ static pw_status infer_affine_grid(struct pw_call *call, struct pw_error *err)
 
 /* ---- cost and accuracy ---- */
 
-static pw_dim elements(const struct pw_call *call, const struct pw_info *info)
-{
-    pw_dim product = 1;
-    if (info->rank < 0)
-        return PW_DIM_UNKNOWN;
-    for (int i = 0; i < info->rank; i++)
-        product = pw_dims_mul(call->dims, product, info->dims[i]);
-    return product;
-}
-
 /* Nearest copies; the others take a product and a sum for each weight (axes taken as two). */
 static pw_status cost_resize(const struct pw_call *call, struct pw_cost *cost, struct pw_error *err)
 {
     (void)err;
     const char *mode = pw_call_string(call, "mode");
     int64_t per_element = strcmp(mode, "nearest") == 0 ? 0 : strcmp(mode, "cubic") == 0 ? 16 : 8;
-    cost->flops = pw_dims_mul(call->dims, elements(call, &call->out[0]), per_element);
+    cost->flops = pw_dims_mul(call->dims, pw_call_elements(call, &call->out[0]), per_element);
     return PW_OK;
 }
 
 static pw_status cost_affine(const struct pw_call *call, struct pw_cost *cost, struct pw_error *err)
 {
     (void)err;
-    cost->flops = pw_dims_mul(call->dims, elements(call, &call->out[0]), 2 * (call->out[0].rank - 1));
+    cost->flops = pw_dims_mul(call->dims, pw_call_elements(call, &call->out[0]), 2 * (call->out[0].rank - 1));
     return PW_OK;
 }
 

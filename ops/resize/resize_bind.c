@@ -9,20 +9,6 @@
 #define MAX_PASSES 4
 #define MAX_TABLE_INTS ((int64_t)1 << 22)
 
-struct named_int {
-    const char *name;
-    int64_t value;
-};
-
-static pw_status bind_numbers(struct pw_bindings *b, const struct named_int *numbers, size_t count,
-                              struct pw_error *err)
-{
-    pw_status status = PW_OK;
-    for (size_t i = 0; status == PW_OK && i < count; i++)
-        status = pw_bind_int(b, numbers[i].name, numbers[i].value, err);
-    return status;
-}
-
 static pw_status bind_extrapolation(struct pw_bindings *b, const struct pw_call *call, const struct pw_resize *r,
                                     struct pw_error *err)
 {
@@ -179,11 +165,11 @@ static pw_status bind_sizes(struct pw_bindings *b, const struct pw_resize *r, co
                                                      {"outer1", "from1", "to1", "inner1", "start1", "taps1", "size1"},
                                                      {"outer2", "from2", "to2", "inner2", "start2", "taps2", "size2"},
                                                      {"outer3", "from3", "to3", "inner3", "start3", "taps3", "size3"}};
-    const struct named_int numbers[] = {{"nearest", r->mode == PW_RESIZE_NEAREST},
-                                        {"rank", r->rank},
-                                        {"row", r->rank > 0 ? r->axes[r->rank - 1].out : 0},
-                                        {"passes", p->count}};
-    pw_status status = bind_numbers(b, numbers, sizeof numbers / sizeof *numbers, err);
+    const struct pw_named_int numbers[] = {{"nearest", r->mode == PW_RESIZE_NEAREST},
+                                           {"rank", r->rank},
+                                           {"row", r->rank > 0 ? r->axes[r->rank - 1].out : 0},
+                                           {"passes", p->count}};
+    pw_status status = pw_bind_numbers(b, numbers, sizeof numbers / sizeof *numbers, err);
     for (int i = 0; status == PW_OK && i < MAX_PASSES; i++) {
         const int64_t *d = p->dims + (ptrdiff_t)i * 4;
         const int64_t values[7] = {d[0], d[1], d[2], d[3], p->start[i], p->taps[i], p->sizes[i]};
@@ -231,10 +217,10 @@ pw_status pw_grid_sample_bind(const struct pw_call *call, struct pw_bindings *b,
         in_size *= in[a];
         out_size *= out;
     }
-    const struct named_int numbers[] = {{"axes", x->rank - 2}, {"mode", g.mode},     {"padding", g.padding},
-                                        {"align", g.align},    {"in_size", in_size}, {"out_size", out_size}};
+    const struct pw_named_int numbers[] = {{"axes", x->rank - 2}, {"mode", g.mode},     {"padding", g.padding},
+                                           {"align", g.align},    {"in_size", in_size}, {"out_size", out_size}};
     if (status == PW_OK)
-        status = bind_numbers(b, numbers, sizeof numbers / sizeof *numbers, err);
+        status = pw_bind_numbers(b, numbers, sizeof numbers / sizeof *numbers, err);
     return status == PW_OK ? pw_bind_ints(b, "in_dims", in, (size_t)(x->rank - 2), err) : status;
 }
 
@@ -249,6 +235,6 @@ pw_status pw_affine_grid_bind(const struct pw_call *call, struct pw_bindings *b,
         if (!pw_dims_value(call->dims, y->dims[1 + a], &dims[3 - axes + a]))
             return pw_call_error(call, err, "axis %d: the extents are not known numbers", a);
     }
-    const struct named_int numbers[] = {{"axes", axes}, {"depth", dims[0]}, {"height", dims[1]}, {"width", dims[2]}};
-    return bind_numbers(b, numbers, sizeof numbers / sizeof *numbers, err);
+    const struct pw_named_int numbers[] = {{"axes", axes}, {"depth", dims[0]}, {"height", dims[1]}, {"width", dims[2]}};
+    return pw_bind_numbers(b, numbers, sizeof numbers / sizeof *numbers, err);
 }

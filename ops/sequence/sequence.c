@@ -325,27 +325,6 @@ pw_status pw_optional_get_infer(struct pw_call *call, struct pw_error *err)
 
 /* ---- definitions ---- */
 
-static pw_status no_cost(const struct pw_call *call, struct pw_cost *cost, struct pw_error *err)
-{
-    (void)call;
-    (void)err;
-    cost->flops = 0;
-    return PW_OK;
-}
-
-static void copy_accuracy(const struct pw_call *call, struct pw_accuracy *accuracy)
-{
-    (void)call;
-    *accuracy = (struct pw_accuracy){
-        .exact = true,
-        .length = 1,
-        .amplification = 1.0,
-        .sensitivity = PW_SENSITIVITY_LOW,
-        .reason = "moves tensors",
-        .why = "a copy is bitwise equal",
-    };
-}
-
 static const struct pw_attr_def empty_attrs[] = {
     {.name = "dtype", .type = PW_ATTR_INT, .i = PW_DTYPE_FLOAT32},
     {0},
@@ -410,7 +389,7 @@ static const struct pw_formal has_15_inputs[] = {{"input", NULL, PW_FORMAL_ANY},
 #define ENTRY(op, version, why, table, in, outs, infer_fn, run_fn)                                                     \
     {                                                                                                                  \
         .domain = "", .name = op, .since = version, .category = PW_CATEGORY_OTHER, .attrs = table, .inputs = in,       \
-        .outputs = outs, .host_only = why, .infer = infer_fn, .cost = no_cost, .accuracy = copy_accuracy,              \
+        .outputs = outs, .host_only = why, .infer = infer_fn, .cost = pw_cost_none, .accuracy = pw_accuracy_copy,      \
         .golden = run_fn, .fast = run_fn                                                                               \
     }
 #define SEQUENCE(op, version, table, in, outs, stem)                                                                   \

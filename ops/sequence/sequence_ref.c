@@ -53,25 +53,6 @@ static pw_status append_copy(struct pw_value *sequence, const struct pw_value *i
     return status;
 }
 
-/* Copies elements of any type. */
-static pw_status copy_elements(struct pw_tensor *dst, int64_t to, const struct pw_tensor *src, int64_t from,
-                               int64_t count, struct pw_error *err)
-{
-    size_t bytes = pw_dtype_bytes(dst->dtype);
-    pw_status status = PW_OK;
-
-    if (dst->dtype == PW_DTYPE_STRING) {
-        const struct pw_bytes *strings = src->data;
-
-        for (int64_t i = 0; i < count && status == PW_OK; i++)
-            status = pw_tensor_set_string(dst, to + i, strings[from + i].data, strings[from + i].size, err);
-    } else if (count > 0) {
-        memcpy((char *)dst->data + (size_t)to * bytes, (const char *)src->data + (size_t)from * bytes,
-               (size_t)count * bytes);
-    }
-    return status;
-}
-
 /* ---- building and reading ---- */
 
 pw_status pw_sequence_empty_run(struct pw_eval *ev, struct pw_error *err)
@@ -172,7 +153,7 @@ static pw_status take(const struct pw_tensor *t, int axis, int64_t begin, int64_
     made.tensor.nominal = t->nominal;
     for (int64_t o = 0; o < outer && status == PW_OK; o++)
         status =
-            copy_elements(&made.tensor, o * size * inner, t, (o * t->dims[axis] + begin) * inner, size * inner, err);
+            pw_tensor_move(&made.tensor, o * size * inner, t, (o * t->dims[axis] + begin) * inner, size * inner, err);
     if (status != PW_OK) {
         pw_value_clear(&made);
         return status;
@@ -291,7 +272,7 @@ pw_status pw_sequence_concat_run(struct pw_eval *ev, struct pw_error *err)
         int64_t size = stack ? 1 : t->dims[axis];
 
         for (int64_t o = 0; o < pw_tensor_span(out, 0, axis) && status == PW_OK; o++)
-            status = copy_elements(out, (o * length + at) * inner, t, o * size * inner, size * inner, err);
+            status = pw_tensor_move(out, (o * length + at) * inner, t, o * size * inner, size * inner, err);
         at += size;
     }
     return status;

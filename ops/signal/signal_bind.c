@@ -9,20 +9,6 @@
 
 #define MAX_LENGTH ((int64_t)1 << 20) /* of a transform whose tables are bound */
 
-struct named_int {
-    const char *name;
-    int64_t value;
-};
-
-static pw_status bind_numbers(struct pw_bindings *b, const struct named_int *numbers, size_t count,
-                              struct pw_error *err)
-{
-    pw_status status = PW_OK;
-    for (size_t i = 0; status == PW_OK && i < count; i++)
-        status = pw_bind_int(b, numbers[i].name, numbers[i].value, err);
-    return status;
-}
-
 static size_t put_bits(int64_t *dst, long double value, bool wide)
 {
     int32_t halves[2];
@@ -84,7 +70,7 @@ pw_status pw_transform_bind(const struct pw_call *call, struct pw_bindings *b, s
     bool fits = t.length <= MAX_LENGTH;
     if (fits)
         factor_count = factorise(t.length, factors);
-    const struct named_int numbers[] = {
+    const struct pw_named_int numbers[] = {
         {"tables_fit", fits},
         {"count", t.count},
         {"inner_count", t.inner_count},
@@ -103,7 +89,7 @@ pw_status pw_transform_bind(const struct pw_call *call, struct pw_bindings *b, s
         {"hermitian", t.hermitian},
         {"factor_count", (int64_t)factor_count},
     };
-    status = bind_numbers(b, numbers, sizeof numbers / sizeof *numbers, err);
+    status = pw_bind_numbers(b, numbers, sizeof numbers / sizeof *numbers, err);
     if (status == PW_OK)
         status = pw_bind_ints(b, "factors", factors, factor_count, err);
     if (status == PW_OK && fits)
@@ -119,9 +105,9 @@ pw_status pw_signal_window_bind(const struct pw_call *call, struct pw_bindings *
     pw_status status = pw_signal_integer(call, 0, &size, &known, err);
     if (status == PW_OK && !known)
         status = pw_call_error(call, err, "the window's size is not known");
-    const struct named_int numbers[] = {
+    const struct pw_named_int numbers[] = {
         {"count", size}, {"turns", pw_call_int(call, "periodic") != 0 ? size : size - 1}, {"kind", *kind}};
-    return status == PW_OK ? bind_numbers(b, numbers, sizeof numbers / sizeof *numbers, err) : status;
+    return status == PW_OK ? pw_bind_numbers(b, numbers, sizeof numbers / sizeof *numbers, err) : status;
 }
 
 pw_status pw_mel_bind(const struct pw_call *call, struct pw_bindings *b, struct pw_error *err)
@@ -132,7 +118,7 @@ pw_status pw_mel_bind(const struct pw_call *call, struct pw_bindings *b, struct 
         return status;
     for (int64_t i = 0; i < mel.bands + 2; i++) /* bins beyond the spectrum are all alike */
         mel.edges[i] = mel.edges[i] < INT32_MAX ? mel.edges[i] : INT32_MAX;
-    const struct named_int numbers[] = {{"bands", mel.bands}, {"bins", mel.bins}};
-    status = bind_numbers(b, numbers, sizeof numbers / sizeof *numbers, err);
+    const struct pw_named_int numbers[] = {{"bands", mel.bands}, {"bins", mel.bins}};
+    status = pw_bind_numbers(b, numbers, sizeof numbers / sizeof *numbers, err);
     return status == PW_OK ? pw_bind_ints(b, "edges", mel.edges, (size_t)mel.bands + 2, err) : status;
 }

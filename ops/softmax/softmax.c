@@ -54,16 +54,9 @@ static pw_status infer(struct pw_call *call, struct pw_error *err)
 static pw_status cost(const struct pw_call *call, struct pw_cost *out, struct pw_error *err)
 {
     const struct pw_softmax_form *form = call->op->data;
-    pw_dim n = 1;
 
     (void)err;
-    if (call->in[0]->rank < 0) {
-        out->flops = PW_DIM_UNKNOWN;
-        return PW_OK;
-    }
-    for (int d = 0; d < call->in[0]->rank; d++)
-        n = pw_dims_mul(call->dims, n, call->in[0]->dims[d]);
-    out->flops = pw_dims_mul(call->dims, n, form->kind == PW_SOFTMAX_HARD ? 1 : 5);
+    out->flops = pw_dims_mul(call->dims, pw_call_elements(call, call->in[0]), form->kind == PW_SOFTMAX_HARD ? 1 : 5);
     return PW_OK;
 }
 

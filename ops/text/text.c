@@ -99,14 +99,6 @@ static pw_status match_infer(struct pw_call *call, struct pw_error *err)
 
 /* ---- definitions ---- */
 
-static pw_status no_cost(const struct pw_call *call, struct pw_cost *cost, struct pw_error *err)
-{
-    (void)call;
-    (void)err;
-    cost->flops = 0;
-    return PW_OK;
-}
-
 static void exact_accuracy(const struct pw_call *call, struct pw_accuracy *accuracy)
 {
     (void)call;
@@ -155,7 +147,7 @@ static const struct pw_formal split_outputs[] = {{"Y", "T", 0}, {"Z", "T2", 0}, 
     {                                                                                                                  \
         .domain = "", .name = op, .since = version, .category = PW_CATEGORY_OTHER, .attrs = table, .inputs = in,       \
         .outputs = outs, .host_only = "strings live on the host: a target has numbers only", .infer = infer_fn,        \
-        .cost = no_cost, .accuracy = exact_accuracy, .golden = run_fn                                                  \
+        .cost = pw_cost_none, .accuracy = exact_accuracy, .golden = run_fn                                             \
     }
 
 const struct pw_op pw_text_ops[] = {
@@ -171,7 +163,7 @@ const struct pw_op pw_text_ops[] = {
      .inputs = one_input,
      .outputs = one_output,
      .infer = pw_tfidf_infer,
-     .cost = no_cost,
+     .cost = pw_cost_none,
      .accuracy = exact_accuracy,
      .golden = pw_tfidf_run,
      .bind = pw_tfidf_bind},

@@ -94,6 +94,15 @@ pw_status pw_bind_float(struct pw_bindings *b, const char *name, double value, s
     return PW_OK;
 }
 
+pw_status pw_bind_numbers(struct pw_bindings *b, const struct pw_named_int *numbers, size_t count, struct pw_error *err)
+{
+    pw_status status = PW_OK;
+
+    for (size_t i = 0; status == PW_OK && i < count; i++)
+        status = pw_bind_int(b, numbers[i].name, numbers[i].value, err);
+    return status;
+}
+
 pw_status pw_bind_ints(struct pw_bindings *b, const char *name, const int64_t *values, size_t count,
                        struct pw_error *err)
 {

@@ -145,6 +145,11 @@ void pw_call_output(struct pw_call *call, int i, pw_dtype dtype, int rank, const
 void pw_call_output_like(struct pw_call *call, int i, int input);         /* dtype and shape of an input */
 void pw_call_output_unknown(struct pw_call *call, int i, pw_dtype dtype); /* rank unknown */
 
+/* Elements of an operand as a dim; unknown when its rank is. */
+pw_dim pw_call_elements(const struct pw_call *call, const struct pw_info *info);
+/* Concrete dims into `dims`; an error when one is not a number or the whole is too large for strides in 64 bits. */
+pw_status pw_call_numbers(const struct pw_call *call, const struct pw_info *info, int64_t *dims, struct pw_error *err);
+
 /* Brings a call whose output sizes the data decides to a target: unknown dims of wanted outputs become the most that
  * they can be and are marked open. Nothing happens where the operator has no `most` or it is not known yet. */
 void pw_call_take_most(struct pw_call *call);
@@ -172,6 +177,8 @@ struct pw_cost {
     pw_dim bytes; /* inputs read once + outputs written once; the driver fills it before `cost` is called */
 };
 
+pw_status pw_cost_none(const struct pw_call *call, struct pw_cost *cost, struct pw_error *err); /* ready-made: moves */
+
 /* ---- accuracy and sensitivity ---- */
 
 typedef enum { PW_SENSITIVITY_LOW, PW_SENSITIVITY_MEDIUM, PW_SENSITIVITY_HIGH } pw_sensitivity;
@@ -190,6 +197,8 @@ struct pw_accuracy {
         *functions; /* names of struct pw_target_accuracy's fields behind `ulp`, blank-separated ("exp divide"):
                        a device whose contract allows more than OpenCL's table gets the difference; may be NULL */
 };
+
+void pw_accuracy_copy(const struct pw_call *call, struct pw_accuracy *accuracy); /* ready-made: bits are copied */
 
 /* ---- evaluation (references) ---- */
 
@@ -242,6 +251,12 @@ pw_status pw_bind_float(struct pw_bindings *b, const char *name, double value, s
 /* An int array: in kernels a `__global const int *`; in expressions name[i]. */
 pw_status pw_bind_ints(struct pw_bindings *b, const char *name, const int64_t *values, size_t count,
                        struct pw_error *err);
+struct pw_named_int {
+    const char *name;
+    int64_t value;
+};
+pw_status pw_bind_numbers(struct pw_bindings *b, const struct pw_named_int *numbers, size_t count,
+                          struct pw_error *err);
 /* A word for -D and {name} in entries: [A-Za-z0-9_]+ */
 pw_status pw_bind_word(struct pw_bindings *b, const char *name, const char *word, struct pw_error *err);
 

@@ -63,6 +63,58 @@ uint64_t pw_draw_seed(uint64_t run_seed, uint64_t n)
     return run_seed + n * 0x9E3779B97F4A7C15u;
 }
 
+pw_dim pw_call_elements(const struct pw_call *call, const struct pw_info *info)
+{
+    pw_dim product = 1;
+
+    if (info->rank < 0)
+        return PW_DIM_UNKNOWN;
+    for (int d = 0; d < info->rank; d++)
+        product = pw_dims_mul(call->dims, product, info->dims[d]);
+    return product;
+}
+
+#define SPAN_MAX (INT64_MAX / 64)
+
+pw_status pw_call_numbers(const struct pw_call *call, const struct pw_info *info, int64_t *dims, struct pw_error *err)
+{
+    int64_t span = 1; /* of all dims but the empty ones: strides must not overflow beside a 0 either */
+
+    if (info == NULL || info->kind != PW_VALUE_TENSOR || info->rank < 0)
+        return pw_call_error(call, err, "a shape is not known");
+    for (int d = 0; d < info->rank; d++) {
+        if (info->dims[d] < 0)
+            return pw_call_error(call, err, "dim %d of a shape is not a known number", d);
+        if (__builtin_mul_overflow(span, info->dims[d] > 0 ? info->dims[d] : 1, &span) || span > SPAN_MAX)
+            return pw_call_error(call, err, "a shape is too large");
+        dims[d] = info->dims[d];
+    }
+    return PW_OK;
+}
+
+/* ---- ready-made callbacks ---- */
+
+pw_status pw_cost_none(const struct pw_call *call, struct pw_cost *cost, struct pw_error *err)
+{
+    (void)call;
+    (void)err;
+    cost->flops = 0;
+    return PW_OK;
+}
+
+void pw_accuracy_copy(const struct pw_call *call, struct pw_accuracy *accuracy)
+{
+    (void)call;
+    *accuracy = (struct pw_accuracy){
+        .exact = true,
+        .length = 1,
+        .amplification = 1.0,
+        .sensitivity = PW_SENSITIVITY_LOW,
+        .reason = "moves elements unchanged",
+        .why = "copies are bitwise equal",
+    };
+}
+
 /* ---- sizes that the data decides ---- */
 
 void pw_call_take_most(struct pw_call *call)

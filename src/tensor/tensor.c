@@ -199,6 +199,34 @@ pw_status pw_tensor_set_string(struct pw_tensor *t, int64_t i, const char *bytes
     return PW_OK;
 }
 
+pw_status pw_tensor_move(struct pw_tensor *dst, int64_t to, const struct pw_tensor *src, int64_t from, int64_t n,
+                         struct pw_error *err)
+{
+    size_t bytes = pw_dtype_bytes(dst->dtype);
+    pw_status status = PW_OK;
+
+    if (dst->dtype == PW_DTYPE_STRING) {
+        const struct pw_bytes *strings = src->data;
+
+        for (int64_t i = 0; i < n && status == PW_OK; i++)
+            status = pw_tensor_set_string(dst, to + i, strings[from + i].data, strings[from + i].size, err);
+    } else if (n > 0) {
+        memcpy((char *)dst->data + (size_t)to * bytes, (const char *)src->data + (size_t)from * bytes,
+               (size_t)n * bytes);
+    }
+    return status;
+}
+
+void pw_tensor_strides(int rank, const int64_t *dims, int64_t *strides)
+{
+    int64_t stride = 1;
+
+    for (int d = rank - 1; d >= 0; d--) {
+        strides[d] = stride;
+        stride *= dims[d] > 0 ? dims[d] : 1;
+    }
+}
+
 void pw_value_clear(struct pw_value *v)
 {
     pw_tensor_clear(&v->tensor);

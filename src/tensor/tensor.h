@@ -75,6 +75,12 @@ void pw_tensor_describe(const struct pw_tensor *t, struct pw_buf *out);
 
 /* Sets string element i to a copy of the bytes. */
 pw_status pw_tensor_set_string(struct pw_tensor *t, int64_t i, const char *bytes, size_t size, struct pw_error *err);
+/* Copies n elements from one place to another, both of one dtype; strings are copied one by one. */
+pw_status pw_tensor_move(struct pw_tensor *dst, int64_t to, const struct pw_tensor *src, int64_t from, int64_t n,
+                         struct pw_error *err);
+/* Elements from one index to the next on each axis of a dense tensor; a dim of 0 does not zero the rest. The product of
+ * the dims must fit. */
+void pw_tensor_strides(int rank, const int64_t *dims, int64_t *strides);
 
 typedef enum {
     PW_VALUE_NONE = 0, /* absent: an empty optional, or not computed */
