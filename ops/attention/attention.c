@@ -32,6 +32,8 @@ void pw_attention_defaults(struct pw_attention *a)
     a->k_input = 1;
     a->v_input = 2;
     a->past_k_input = a->past_v_input = a->bias_input = a->mask_input = a->lengths_input = a->projection_bias = -1;
+    a->q_norm_input = a->k_norm_input = a->cos_input = a->sin_input = a->positions_input = a->indirection_input = -1;
+    a->beams = 1;
     a->sink_input = a->scores_out = a->present_k_out = a->present_v_out = -1;
     a->left = a->right = -1;
     a->filter = -INFINITY;
@@ -147,7 +149,7 @@ static pw_status read_past(const struct pw_call *call, struct pw_attention *a, s
             return pw_call_error(call, err, "'%s' does not fit [%lld, %lld, past, %lld]", call->op->inputs[i].name,
                                  (long long)a->batch, (long long)a->kv_heads, (long long)size);
     }
-    a->past = a->offset = call->in[PAST_KEY]->dims[2];
+    a->past = a->offset = a->buffer = call->in[PAST_KEY]->dims[2];
     a->keys += a->past;
     a->past_k_input = PAST_KEY;
     a->past_v_input = PAST_VALUE;
@@ -385,7 +387,8 @@ pw_status pw_attention_bind_common(const struct pw_call *call, const struct pw_a
         {"kv_heads", a->kv_heads},
         {"queries", a->queries},
         {"keys", a->keys},
-        {"past_rows", a->past},
+        {"past_rows", a->buffer},
+        {"direct", a->capacity == 0 && a->indirection_input < 0},
         {"fresh", a->fresh},
         {"size", a->size},
         {"value_size", a->value_size},
@@ -534,7 +537,7 @@ static const struct pw_formal multi_head_in[] = {{"query", "T", 0},
                                                  {"attention_bias", "T", PW_FORMAL_OPTIONAL},
                                                  {"past_key", "T", PW_FORMAL_OPTIONAL},
                                                  {"past_value", "T", PW_FORMAL_OPTIONAL},
-                                                 {"past_sequence_length", "M", PW_FORMAL_OPTIONAL},
+                                                 {"past_sequence_length", "M", PW_FORMAL_OPTIONAL | PW_FORMAL_PARAM},
                                                  {"cache_indirection", "M", PW_FORMAL_OPTIONAL},
                                                  {0}};
 static const struct pw_formal multi_head_out[] = {{"output", "T", 0},
@@ -554,7 +557,7 @@ static const struct pw_formal projected_in[] = {{"input", "T", 0},
                                                 {"mask_index", "M", PW_FORMAL_OPTIONAL},
                                                 {"past", "T", PW_FORMAL_OPTIONAL},
                                                 {"attention_bias", "T", PW_FORMAL_OPTIONAL},
-                                                {"past_sequence_length", "M", PW_FORMAL_OPTIONAL},
+                                                {"past_sequence_length", "M", PW_FORMAL_OPTIONAL | PW_FORMAL_PARAM},
                                                 {0}};
 static const struct pw_formal projected_out[] = {{"output", "T", 0}, {"present", "T", PW_FORMAL_OPTIONAL}, {0}};
 static const struct pw_attr_def projected_attrs[] = {
@@ -637,14 +640,15 @@ static const struct pw_attention_form group_query_form = {pw_attention_read_grou
     {                                                                                                                  \
         .domain = "", .name = "Attention", .since = version, .category = PW_CATEGORY_ATTENTION, .attrs = attributes,   \
         .inputs = in, .outputs = attention_out, .min_outputs = 1, .infer = pw_attention_infer, .cost = cost,           \
-        .accuracy = accuracy, .golden = pw_attention_golden, .fill = pw_attention_fill, .bind = bind,                  \
-        .data = &onnx_form                                                                                             \
+        .accuracy = accuracy, .golden = pw_attention_golden, .fast = pw_attention_fast, .fast_is_blas = true,          \
+        .fill = pw_attention_fill, .bind = bind, .data = &onnx_form                                                    \
     }
-#define MICROSOFT(op_name, attributes, in, out, op_infer, op_golden, op_bind, op_form)                                 \
+#define MICROSOFT(op_name, attributes, in, out, op_infer, op_bind, op_form)                                            \
     {                                                                                                                  \
         .domain = "com.microsoft", .name = op_name, .since = 1, .category = PW_CATEGORY_ATTENTION,                     \
         .attrs = attributes, .inputs = in, .outputs = out, .min_outputs = 1, .infer = op_infer, .cost = cost,          \
-        .accuracy = accuracy, .golden = op_golden, .fill = pw_attention_fill, .bind = op_bind, .data = &op_form        \
+        .accuracy = accuracy, .golden = pw_attention_golden, .fast = pw_attention_fast, .fast_is_blas = true,          \
+        .fill = pw_attention_fill, .bind = op_bind, .data = &op_form                                                   \
     }
 
 const struct pw_op pw_attention_ops[] = {
@@ -677,9 +681,9 @@ const struct pw_op pw_attention_ops[] = {
      .fill = pw_linear_attention_fill,
      .bind = pw_linear_attention_bind},
     MICROSOFT("MultiHeadAttention", multi_head_attrs, multi_head_in, multi_head_out, pw_attention_multi_head_infer,
-              pw_attention_golden, bind, multi_head_form),
+              bind, multi_head_form),
     MICROSOFT("GroupQueryAttention", group_query_attrs, group_query_in, group_query_out, pw_attention_group_query_infer,
-              pw_attention_group_query_golden, bind_group_query, group_query_form),
+              bind_group_query, group_query_form),
     {.domain = "com.microsoft",
      .name = "Attention",
      .since = 1,
@@ -691,7 +695,9 @@ const struct pw_op pw_attention_ops[] = {
      .infer = pw_attention_projected_infer,
      .cost = cost_projected,
      .accuracy = accuracy,
-     .golden = pw_attention_projected_golden,
+     .golden = pw_attention_golden,
+     .fast = pw_attention_fast,
+     .fast_is_blas = true,
      .fill = pw_attention_fill,
      .bind = bind_projected,
      .data = &projected_form},

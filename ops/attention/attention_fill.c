@@ -61,7 +61,9 @@ void pw_attention_fill(const struct pw_call *call, int input, struct pw_fill *fi
         range(fill, 1, keys_of(call));
     } else if (!strcmp(name, "key_padding_mask") || !strcmp(name, "mask_index")) {
         range(fill, call->in[input]->rank == 1, call->in[input]->rank == 1 ? keys_of(call) : 1);
-    } else if (!strcmp(name, "past_sequence_length") || !strcmp(name, "cache_indirection")) {
+    } else if (!strcmp(name, "cache_indirection")) {
+        range(fill, 0, dim(call, "cache_indirection", 1) - 1);
+    } else if (!strcmp(name, "past_sequence_length")) {
         fill->keep = true;
     }
 }

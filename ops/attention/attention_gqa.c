@@ -38,9 +38,7 @@ static pw_status refuse(const struct pw_call *call, struct pw_error *err)
                      call->in[PAST_KEY]->dtype != PW_DTYPE_UNDEFINED;
 
     if (quantized || pw_call_input(call, K_SCALE) || pw_call_input(call, V_SCALE))
-        return pw_error_set(err, PW_ERR_UNSUPPORTED, "quantized key and value caches are not evaluated");
-    if (pw_call_int(call, "sliding_window_cache") != 0)
-        return pw_error_set(err, PW_ERR_UNSUPPORTED, "window-sized caches are not evaluated");
+        return pw_error_set(err, PW_ERR_UNSUPPORTED, "quantized caches: how new rows are rounded is not published");
     return PW_OK;
 }
 
@@ -86,6 +84,23 @@ static pw_status operands(const struct pw_call *call, struct pw_attention *a, st
     return PW_OK;
 }
 
+/* A cache that holds the last positions only: its rows are counted from the first that is kept. */
+static pw_status read_window(const struct pw_call *call, struct pw_attention *a, struct pw_error *err)
+{
+    int64_t window = pw_call_int(call, "local_window_size");
+
+    if (a->past_k_input < 0 || window < 1 || a->past < window)
+        return pw_call_error(call, err, "a window-sized cache of %lld rows for a window of %lld", (long long)a->past,
+                             (long long)window);
+    if (pw_call_input(call, SCORE_BIAS) || (call->output_count > 3 && call->wanted[3]))
+        return pw_error_set(err, PW_ERR_UNSUPPORTED,
+                            "a bias or an output of scores over a window-sized cache has no published meaning");
+    a->capacity = a->present = a->past;
+    if (a->keys > a->past + a->queries)
+        a->keys = a->past + a->queries;
+    return PW_OK;
+}
+
 static pw_status read_cache(const struct pw_call *call, struct pw_attention *a, struct pw_error *err)
 {
     const int64_t *total = NULL;
@@ -101,7 +116,7 @@ static pw_status read_cache(const struct pw_call *call, struct pw_attention *a, 
         return pw_call_error(call, err, "total_sequence_length is not one length");
     if (call->in[LENGTHS]->rank != 1 || call->in[LENGTHS]->dims[0] != a->batch)
         return pw_call_error(call, err, "seqlens_k is not of shape [%lld]", (long long)a->batch);
-    a->keys = a->present = total[0];
+    a->keys = a->present = a->total = total[0];
     a->lengths_input = LENGTHS;
     a->lengths_add = 1;
     a->offset_by_length = total[0] != a->queries; /* equal: the first prompt, from position 0 */
@@ -118,11 +133,16 @@ static pw_status read_cache(const struct pw_call *call, struct pw_attention *a, 
                                  (long long)a->batch, (long long)a->kv_heads, (long long)a->size);
     }
     if (pw_call_input(call, PAST_KEY)) {
-        a->past = call->in[PAST_KEY]->dims[2];
+        a->past = a->buffer = call->in[PAST_KEY]->dims[2];
         a->past_k_input = PAST_KEY;
         a->past_v_input = PAST_VALUE;
         a->past_k = a->past_v = cache(a->kv_heads, a->past, a->size);
         a->present = a->past > a->keys ? a->past : a->keys;
+    }
+    if (pw_call_int(call, "sliding_window_cache") != 0) {
+        status = read_window(call, a, err);
+        if (status != PW_OK)
+            return status;
     }
     a->present_k = a->present_v = cache(a->kv_heads, a->present, a->size);
     a->present_k_out = 1;
@@ -183,6 +203,17 @@ pw_status pw_attention_read_group_query(const struct pw_call *call, struct pw_at
             return pw_call_error(call, err, "'%s' is not of shape [%lld]", call->op->inputs[i].name,
                                  (long long)a->size);
     }
+    if (pw_call_input(call, Q_NORM)) {
+        a->q_norm_input = Q_NORM;
+        a->k_norm_input = K_NORM;
+        a->norm_epsilon = (double)pw_call_float(call, "qk_norm_epsilon");
+    }
+    if (pw_call_int(call, "do_rotary") != 0) {
+        a->cos_input = COSINES;
+        a->sin_input = SINES;
+        a->positions_input = pw_call_input(call, POSITIONS) ? POSITIONS : -1;
+        a->interleaved = pw_call_int(call, "rotary_interleaved") != 0;
+    }
     a->smooth = pw_call_int(call, "smooth_softmax") == 1;
     a->scale = pw_call_has(call, "scale") && pw_call_float(call, "scale") != 0.0f
                    ? (double)pw_call_float(call, "scale")
@@ -230,165 +261,4 @@ pw_status pw_attention_group_query_infer(struct pw_call *call, struct pw_error *
             pw_call_output(call, i, q->dtype, 4, i == 3 ? scores : present);
     }
     return PW_OK;
-}
-
-/* ---- evaluation ---- */
-
-struct job {
-    struct pw_eval *ev;
-    const struct pw_attention *a;
-    const struct pw_tensor *cosines, *sines, *positions, *norms[2];
-    double epsilon;
-    bool interleaved;
-};
-
-static void normalize(double *x, int64_t n, const struct pw_tensor *weight, double epsilon)
-{
-    double sum = 0.0, factor;
-
-    for (int64_t i = 0; i < n; i++)
-        sum += x[i] * x[i];
-    factor = 1.0 / sqrt(sum / (double)(n > 0 ? n : 1) + epsilon);
-    for (int64_t i = 0; i < n; i++)
-        x[i] = x[i] * factor * ((const double *)weight->data)[i];
-}
-
-/* Norm and rotation of a new row of a sample. */
-static pw_status prepare_row(const struct job *job, double *x, int64_t batch, int64_t row, int which,
-                             struct pw_error *err)
-{
-    const struct pw_attention *a = job->a;
-    int64_t start = pw_attention_offset(job->ev, a, batch), position, half;
-
-    if (job->norms[which])
-        normalize(x, a->size, job->norms[which], job->epsilon);
-    if (!job->cosines)
-        return PW_OK;
-    position = job->positions ? pw_tensor_get_int(job->positions, batch * a->queries + row) : start + row;
-    half = job->cosines->dims[1];
-    if (position < 0 || position >= job->cosines->dims[0])
-        return pw_call_error(job->ev->call, err, "position %lld lies outside of the %lld rows of cos_cache",
-                             (long long)position, (long long)job->cosines->dims[0]);
-    pw_rotary_turn(x, 2 * half, job->interleaved, (const double *)job->cosines->data + position * half,
-                   (const double *)job->sines->data + position * half);
-    return PW_OK;
-}
-
-/* The caches of one operand: past rows, then the new ones behind each sample's past. */
-static void fill_cache(const struct job *job, const struct pw_tensor *past, const double *fresh, int64_t rows,
-                       const struct pw_attention_layout *to, double *out)
-{
-    const struct pw_attention *a = job->a;
-
-    for (int64_t b = 0; b < a->batch; b++) {
-        int64_t start = pw_attention_offset(job->ev, a, b);
-
-        start = start < 0 ? 0 : start;
-        for (int64_t h = 0; h < a->kv_heads; h++) {
-            double *y = out + to->offset + b * to->batch + h * to->head;
-
-            for (int64_t r = 0; r < rows; r++) {
-                const double *x = NULL;
-
-                if (r >= start && r < start + a->queries)
-                    x = fresh + ((b * a->kv_heads + h) * a->queries + r - start) * a->size;
-                else if (past && r < a->past)
-                    x = (const double *)past->data + ((b * a->kv_heads + h) * a->past + r) * a->size;
-                if (x)
-                    memcpy(y + r * to->row, x, (size_t)a->size * sizeof *y);
-            }
-        }
-    }
-}
-
-static void gather_rows(const double *from, const struct pw_attention_layout *l, const struct pw_attention *a,
-                        int64_t heads, double *to)
-{
-    for (int64_t b = 0; b < a->batch; b++) {
-        for (int64_t h = 0; h < heads; h++) {
-            for (int64_t r = 0; r < a->queries; r++, to += a->size)
-                memcpy(to, from + l->offset + b * l->batch + h * l->head + r * l->row, (size_t)a->size * sizeof *to);
-        }
-    }
-}
-
-static pw_status prepare_rows(const struct job *job, double *x, int64_t heads, int which, struct pw_error *err)
-{
-    const struct pw_attention *a = job->a;
-    pw_status status = PW_OK;
-
-    for (int64_t b = 0; b < a->batch; b++) {
-        for (int64_t h = 0; h < heads; h++) {
-            for (int64_t r = 0; r < a->queries && status == PW_OK; r++, x += a->size)
-                status = prepare_row(job, x, b, r, which, err);
-        }
-    }
-    return status;
-}
-
-static pw_status caches(const struct job *job, double *fresh_k, double *fresh_v, struct pw_attention_arrays *arrays,
-                        struct pw_error *err)
-{
-    const struct pw_attention *a = job->a;
-    struct pw_attention_layout dense = cache(a->kv_heads, a->keys, a->size);
-    const struct pw_tensor *past_k = pw_eval_in(job->ev, PAST_KEY), *past_v = pw_eval_in(job->ev, PAST_VALUE);
-    struct pw_tensor *k = NULL, *v = NULL;
-    pw_status status = pw_attention_output(job->ev, 1, &k, err);
-
-    if (status == PW_OK)
-        status = pw_attention_output(job->ev, 2, &v, err);
-    if (status != PW_OK)
-        return status;
-    fill_cache(job, past_k, fresh_k, a->keys, &dense, arrays->k);
-    fill_cache(job, past_v, fresh_v, a->keys, &dense, arrays->v);
-    if (k && k->count > 0)
-        fill_cache(job, past_k, fresh_k, a->present, &a->present_k, k->data);
-    if (v && v->count > 0)
-        fill_cache(job, past_v, fresh_v, a->present, &a->present_v, v->data);
-    return PW_OK;
-}
-
-pw_status pw_attention_group_query_golden(struct pw_eval *ev, struct pw_error *err)
-{
-    struct pw_attention_arrays arrays = {0};
-    struct pw_attention a;
-    struct job job = {.ev = ev, .a = &a};
-    double *fresh[2] = {NULL, NULL};
-    pw_status status = pw_attention_read_group_query(ev->call, &a, err);
-
-    if (status != PW_OK)
-        return status;
-    if (pw_call_int(ev->call, "do_rotary") != 0) {
-        job.cosines = pw_eval_in(ev, COSINES);
-        job.sines = pw_eval_in(ev, SINES);
-        job.positions = pw_eval_in(ev, POSITIONS);
-        job.interleaved = pw_call_int(ev->call, "rotary_interleaved") != 0;
-    }
-    job.norms[0] = pw_eval_in(ev, Q_NORM);
-    job.norms[1] = pw_eval_in(ev, K_NORM);
-    job.epsilon = (double)pw_call_float(ev->call, "qk_norm_epsilon");
-    status = pw_attention_allocate(a.batch, a.heads, a.queries, a.size, &arrays.q, err);
-    if (status == PW_OK)
-        status = pw_attention_allocate(a.batch, a.kv_heads, a.keys, a.size, &arrays.k, err);
-    if (status == PW_OK)
-        status = pw_attention_allocate(a.batch, a.kv_heads, a.keys, a.size, &arrays.v, err);
-    for (int i = 0; i < 2 && status == PW_OK; i++)
-        status = pw_attention_allocate(a.batch, a.kv_heads, a.queries, a.size, &fresh[i], err);
-    if (status != PW_OK)
-        goto done;
-    gather_rows(pw_eval_in(ev, a.q_input)->data, &a.q, &a, a.heads, arrays.q);
-    gather_rows(pw_eval_in(ev, a.k_input)->data, &a.k, &a, a.kv_heads, fresh[0]);
-    gather_rows(pw_eval_in(ev, a.v_input)->data, &a.v, &a, a.kv_heads, fresh[1]);
-    status = prepare_rows(&job, arrays.q, a.heads, 0, err);
-    if (status == PW_OK)
-        status = prepare_rows(&job, fresh[0], a.kv_heads, 1, err);
-    if (status == PW_OK)
-        status = caches(&job, fresh[0], fresh[1], &arrays, err);
-    if (status == PW_OK)
-        status = pw_attention_run(ev, &a, &arrays, err);
-done:
-    pw_free(fresh[0]);
-    pw_free(fresh[1]);
-    pw_attention_arrays_clear(&arrays);
-    return status;
 }

@@ -4,7 +4,6 @@
 
 #include "base/compiler.h"
 #include "ops/attention/attention_room.h"
-#include "tensor/blas.h"
 
 static struct pw_attention_layout cache(int64_t offset, int64_t heads, int64_t rows, int64_t size)
 {
@@ -64,6 +63,34 @@ static pw_status read_bias(const struct pw_call *call, int input, struct pw_atte
     return pw_attention_broadcast(call, input, a, &a->bias, err);
 }
 
+/* The past among the keys. With a length given it is the beginning of a buffer that is longer, and that the present
+ * shares: what comes behind the new rows stays. */
+static pw_status place_past(const struct pw_call *call, int length_input, int64_t rows, struct pw_attention *a,
+                            struct pw_error *err)
+{
+    const int64_t *length = NULL;
+    size_t count = 0;
+    bool known = false;
+    pw_status status = PW_OK;
+
+    a->past = a->buffer = rows;
+    if (pw_call_input(call, length_input)) {
+        status = pw_call_content(call, length_input, &length, &count, &known, err);
+        if (status == PW_OK && !known)
+            return pw_error_set(err, PW_ERR_UNSUPPORTED, "past_sequence_length is not known");
+        if (status == PW_OK && (count != 1 || length[0] < 0 || length[0] > rows - a->keys))
+            status = pw_call_error(call, err, "past_sequence_length %lld and %lld new rows in a buffer of %lld",
+                                   (long long)(count == 1 ? length[0] : -1), (long long)a->keys, (long long)rows);
+        if (status == PW_OK) {
+            a->past = length[0];
+            a->shares = true;
+        }
+    }
+    a->offset = a->past;
+    a->keys += a->past;
+    return status;
+}
+
 /* ---- MultiHeadAttention ---- */
 
 enum { QUERY, KEY, VALUE, BIAS, PADDING, ATTENTION_BIAS, PAST_KEY, PAST_VALUE, PAST_LENGTH, INDIRECTION };
@@ -117,12 +144,26 @@ static pw_status separate_key_value(const struct pw_call *call, struct pw_attent
     return PW_OK;
 }
 
+/* [batch / beams, beams, rows]: the beam that each past row of a beam came from. */
+static pw_status read_beams(const struct pw_call *call, struct pw_attention *a, struct pw_error *err)
+{
+    const struct pw_info *t = call->in[INDIRECTION];
+
+    if (t->rank != 3 || t->dims[0] * t->dims[1] != a->batch || t->dims[1] < 1 || t->dims[2] < a->past)
+        return pw_call_error(call, err, "cache_indirection does not fit %lld samples and %lld past rows",
+                             (long long)a->batch, (long long)a->past);
+    if (t->dtype != PW_DTYPE_INT32)
+        return pw_call_error(call, err, "cache_indirection is %s, int32 expected", pw_dtype_name(t->dtype));
+    a->indirection_input = INDIRECTION;
+    a->beams = t->dims[1];
+    return PW_OK;
+}
+
 static pw_status multi_head_past(const struct pw_call *call, struct pw_attention *a, struct pw_error *err)
 {
     const int64_t sizes[] = {a->size, a->value_size};
+    pw_status status;
 
-    if (pw_call_input(call, PAST_LENGTH) || pw_call_input(call, INDIRECTION))
-        return pw_error_set(err, PW_ERR_UNSUPPORTED, "shared cache buffers and beam indirection are not evaluated");
     if (pw_call_input(call, PAST_KEY) != pw_call_input(call, PAST_VALUE))
         return pw_call_error(call, err, "past_key and past_value come together or not at all");
     if (!pw_call_input(call, PAST_KEY))
@@ -136,13 +177,14 @@ static pw_status multi_head_past(const struct pw_call *call, struct pw_attention
                                  call->op->inputs[PAST_KEY + i].name, (long long)a->batch, (long long)a->heads,
                                  (long long)sizes[i]);
     }
-    a->past = a->offset = call->in[PAST_KEY]->dims[2];
-    a->keys += a->past;
     a->past_k_input = PAST_KEY;
     a->past_v_input = PAST_VALUE;
-    a->past_k = cache(0, a->heads, a->past, a->size);
-    a->past_v = cache(0, a->heads, a->past, a->value_size);
-    return PW_OK;
+    status = place_past(call, PAST_LENGTH, call->in[PAST_KEY]->dims[2], a, err);
+    if (status != PW_OK)
+        return status;
+    a->past_k = cache(0, a->heads, a->buffer, a->size);
+    a->past_v = cache(0, a->heads, a->buffer, a->value_size);
+    return pw_call_input(call, INDIRECTION) ? read_beams(call, a, err) : PW_OK;
 }
 
 static pw_status multi_head_operands(const struct pw_call *call, struct pw_attention *a, struct pw_error *err)
@@ -200,9 +242,9 @@ pw_status pw_attention_read_multi_head(const struct pw_call *call, struct pw_att
     a->causal = pw_call_int(call, "unidirectional") != 0;
     a->start = a->past;
     a->fresh = a->keys - a->past;
-    a->present = a->keys;
-    a->present_k = cache(0, a->heads, a->keys, a->size);
-    a->present_v = cache(0, a->heads, a->keys, a->value_size);
+    a->present = a->shares ? a->buffer : a->keys;
+    a->present_k = cache(0, a->heads, a->present, a->size);
+    a->present_v = cache(0, a->heads, a->present, a->value_size);
     a->present_k_out = 1;
     a->present_v_out = 2;
     a->scores_out = 3;
@@ -285,12 +327,12 @@ static pw_status projected_past(const struct pw_call *call, struct pw_attention 
         a->size != a->value_size)
         return pw_call_error(call, err, "past does not fit [2, %lld, %lld, past, %lld]", (long long)a->batch,
                              (long long)a->heads, (long long)a->size);
-    a->past = a->offset = p->dims[3];
-    a->keys += a->past;
     a->past_k_input = a->past_v_input = PAST;
-    a->past_k = cache(0, a->heads, a->past, a->size);
-    a->past_v = cache(a->batch * a->heads * a->past * a->size, a->heads, a->past, a->size);
-    return PW_OK;
+    a->past_k = cache(0, a->heads, p->dims[3], a->size);
+    a->past_v = cache(a->batch * a->heads * p->dims[3] * a->size, a->heads, p->dims[3], a->size);
+    if (pw_call_int(call, "past_present_share_buffer") != 0 && !pw_call_input(call, PAST_SEQUENCE))
+        return pw_call_error(call, err, "past_present_share_buffer without past_sequence_length");
+    return place_past(call, PAST_SEQUENCE, p->dims[3], a, err);
 }
 
 pw_status pw_attention_read_projected(const struct pw_call *call, struct pw_attention *a, struct pw_error *err)
@@ -302,8 +344,8 @@ pw_status pw_attention_read_projected(const struct pw_call *call, struct pw_atte
     pw_attention_defaults(a);
     if (!pw_attention_known(call))
         return pw_error_set(err, PW_ERR_UNSUPPORTED, "the shapes are not known");
-    if (pw_call_int(call, "do_rotary") != 0 || pw_call_int(call, "past_present_share_buffer") != 0)
-        return pw_error_set(err, PW_ERR_UNSUPPORTED, "do_rotary and shared cache buffers are not evaluated");
+    if (pw_call_int(call, "do_rotary") != 0)
+        return pw_error_set(err, PW_ERR_UNSUPPORTED, "do_rotary: its angles are not published");
     a->heads = a->kv_heads = pw_call_int(call, "num_heads");
     if (x->rank != 3 || w->rank != 2 || w->dims[0] != x->dims[2] || a->heads < 1)
         return pw_call_error(call, err, "input and weights have ranks %d and %d, or do not fit each other", x->rank,
@@ -340,9 +382,9 @@ pw_status pw_attention_read_projected(const struct pw_call *call, struct pw_atte
     a->causal = pw_call_int(call, "unidirectional") != 0;
     a->start = a->past;
     a->fresh = a->keys - a->past;
-    a->present = a->keys;
-    a->present_k = cache(0, a->heads, a->keys, a->size);
-    a->present_v = cache(a->batch * a->heads * a->keys * a->size, a->heads, a->keys, a->value_size);
+    a->present = a->shares ? a->buffer : a->keys;
+    a->present_k = cache(0, a->heads, a->present, a->size);
+    a->present_v = cache(a->batch * a->heads * a->present * a->size, a->heads, a->present, a->value_size);
     a->present_k_out = a->present_v_out = 1;
     a->y = (struct pw_attention_layout){0, a->queries * value, a->value_size, value};
     return PW_OK;
@@ -370,36 +412,11 @@ pw_status pw_attention_projected_infer(struct pw_call *call, struct pw_error *er
         return status;
     describe(call, &a, x->dtype);
     if (call->output_count > 1) {
-        const pw_dim present[] = {2, a.batch, a.heads, a.keys, a.size};
+        const pw_dim present[] = {2, a.batch, a.heads, a.present, a.size};
 
         if (a.size != a.value_size)
             return pw_call_error(call, err, "present wants one head size for Q, K and V");
         pw_call_output(call, 1, x->dtype, 5, present);
     }
     return PW_OK;
-}
-
-pw_status pw_attention_projected_golden(struct pw_eval *ev, struct pw_error *err)
-{
-    const struct pw_tensor *x = pw_eval_in(ev, INPUT), *w = pw_eval_in(ev, WEIGHTS);
-    struct pw_attention_arrays arrays = {0};
-    struct pw_attention a;
-    double *projected = NULL;
-    pw_status status = pw_attention_read_projected(ev->call, &a, err);
-
-    if (status == PW_OK)
-        status = pw_attention_allocate(1, a.batch, a.queries, w->dims[1], &projected, err);
-    if (status != PW_OK)
-        goto done;
-    pw_blas_dgemm(false, false, a.batch * a.queries, w->dims[1], x->dims[2], 1.0, x->data, x->dims[2], w->data,
-                  w->dims[1], 0.0, projected, w->dims[1]);
-    status = pw_attention_gather(ev, &a, projected, &arrays, err);
-    if (status == PW_OK)
-        status = pw_attention_present(ev, &a, &arrays, err);
-    if (status == PW_OK)
-        status = pw_attention_run(ev, &a, &arrays, err);
-done:
-    pw_free(projected);
-    pw_attention_arrays_clear(&arrays);
-    return status;
 }

@@ -1,3 +1,4 @@
+/* Golden: dgemm for both products of a head, libm between. */
 #include <math.h>
 #include <string.h>
 
@@ -6,141 +7,51 @@
 #include "ops/attention/attention_room.h"
 #include "tensor/blas.h"
 
-/* ---- what a call says about a sample ---- */
+#define REAL double
+#define NAME(x) golden_##x
+#include "ops/attention/attention_rows.h"
 
-int64_t pw_attention_length(const struct pw_eval *ev, const struct pw_attention *a, int64_t batch)
-{
-    const struct pw_tensor *lengths = a->lengths_input < 0 ? NULL : pw_eval_in(ev, a->lengths_input);
-    int64_t length = lengths ? pw_tensor_get_int(lengths, batch) + a->lengths_add : a->keys;
+/* Working arrays: [batch][heads][queries][size], [batch][kv_heads][keys][…]. */
+struct arrays {
+    double *q, *k, *v;
+};
 
-    return length > a->keys ? a->keys : length < 0 ? 0 : length;
-}
-
-int64_t pw_attention_offset(const struct pw_eval *ev, const struct pw_attention *a, int64_t batch)
-{
-    return a->offset_by_length ? pw_attention_length(ev, a, batch) - a->queries : a->offset;
-}
-
-/* ---- gathering ---- */
-
-pw_status pw_attention_allocate(int64_t a, int64_t b, int64_t c, int64_t d, double **out, struct pw_error *err)
-{
-    int64_t n;
-
-    if (__builtin_mul_overflow(a, b, &n) || __builtin_mul_overflow(n, c, &n) || __builtin_mul_overflow(n, d, &n) ||
-        n > INT64_MAX / 64)
-        return pw_error_memory(err, SIZE_MAX);
-    *out = pw_calloc((size_t)n + 1, sizeof **out);
-    return *out ? PW_OK : pw_error_memory(err, (size_t)n * sizeof **out);
-}
-
-void pw_attention_arrays_clear(struct pw_attention_arrays *arrays)
+static void arrays_clear(struct arrays *arrays)
 {
     pw_free(arrays->q);
     pw_free(arrays->k);
     pw_free(arrays->v);
-    memset(arrays, 0, sizeof *arrays);
 }
 
-/* Rows of all heads of one operand into dense [batch][heads][total][size] from row `first` on. */
-static void copy_heads(const double *from, const struct pw_attention_layout *l, const double *bias,
-                       const struct pw_attention *a, int64_t heads, int64_t rows, int64_t size, double *to,
-                       int64_t total, int64_t first)
+static pw_status allocate(int64_t a, int64_t b, int64_t c, int64_t d, double **out, struct pw_error *err)
 {
-    for (int64_t b = 0; b < a->batch && from; b++) {
-        for (int64_t h = 0; h < heads; h++) {
-            for (int64_t r = 0; r < rows; r++) {
-                const double *x = from + l->offset + b * l->batch + h * l->head + r * l->row;
-                double *y = to + ((b * heads + h) * total + first + r) * size;
+    size_t bytes = SIZE_MAX;
 
-                for (int64_t i = 0; i < size; i++)
-                    y[i] = x[i] + (bias ? bias[h * size + i] : 0.0);
-            }
-        }
-    }
+    *out = pw_attention_bytes(a, b, c, d, sizeof **out, &bytes) ? pw_calloc(bytes, 1) : NULL;
+    return *out ? PW_OK : pw_error_memory(err, bytes);
 }
 
-static const struct pw_tensor *input_at(const struct pw_eval *ev, int i)
+static struct pw_attention_layout dense(int64_t heads, int64_t rows, int64_t size)
 {
-    return i < 0 ? NULL : pw_eval_in(ev, i);
+    return (struct pw_attention_layout){0, heads * rows * size, rows * size, size};
 }
 
-static const double *data_at(const struct pw_eval *ev, int i)
+static pw_status gather(const struct pw_attention_source *s, struct arrays *out, struct pw_error *err)
 {
-    const struct pw_tensor *t = input_at(ev, i);
-
-    return t ? t->data : NULL;
-}
-
-pw_status pw_attention_gather(struct pw_eval *ev, const struct pw_attention *a, const double *projected,
-                              struct pw_attention_arrays *out, struct pw_error *err)
-{
-    const double *b = data_at(ev, a->projection_bias), *q = projected ? projected : data_at(ev, a->q_input);
-    const double *k = projected ? projected : data_at(ev, a->k_input);
-    const double *v = projected ? projected : data_at(ev, a->v_input);
-    int64_t fresh = a->keys - a->past;
-    pw_status status = pw_attention_allocate(a->batch, a->heads, a->queries, a->size, &out->q, err);
+    const struct pw_attention *a = s->a;
+    struct pw_attention_layout q = dense(a->heads, a->queries, a->size), k = dense(a->kv_heads, a->keys, a->size);
+    struct pw_attention_layout v = dense(a->kv_heads, a->keys, a->value_size);
+    pw_status status = allocate(a->batch, a->heads, a->queries, a->size, &out->q, err);
 
     if (status == PW_OK)
-        status = pw_attention_allocate(a->batch, a->kv_heads, a->keys, a->size, &out->k, err);
+        status = allocate(a->batch, a->kv_heads, a->keys, a->size, &out->k, err);
     if (status == PW_OK)
-        status = pw_attention_allocate(a->batch, a->kv_heads, a->keys, a->value_size, &out->v, err);
-    if (status != PW_OK) {
-        pw_attention_arrays_clear(out);
-        return status;
-    }
-    copy_heads(q, &a->q, b ? b + a->bias_q : NULL, a, a->heads, a->queries, a->size, out->q, a->queries, 0);
-    copy_heads(data_at(ev, a->past_k_input), &a->past_k, NULL, a, a->kv_heads, a->past, a->size, out->k, a->keys, 0);
-    copy_heads(data_at(ev, a->past_v_input), &a->past_v, NULL, a, a->kv_heads, a->past, a->value_size, out->v, a->keys,
-               0);
-    copy_heads(k, &a->k, b && a->bias_k >= 0 ? b + a->bias_k : NULL, a, a->kv_heads, fresh, a->size, out->k, a->keys,
-               a->past);
-    copy_heads(v, &a->v, b && a->bias_v >= 0 ? b + a->bias_v : NULL, a, a->kv_heads, fresh, a->value_size, out->v,
-               a->keys, a->past);
-    return PW_OK;
-}
-
-pw_status pw_attention_output(struct pw_eval *ev, int i, struct pw_tensor **out, struct pw_error *err)
-{
-    const struct pw_info *info;
-
-    *out = NULL;
-    if (i < 0 || i >= ev->output_count || (ev->call->wanted && !ev->call->wanted[i]))
-        return PW_OK;
-    info = &ev->call->out[i];
-    if (info->rank < 0)
-        return pw_call_error(ev->call, err, "the shape of output %d is not known", i);
-    return pw_eval_output(ev, i, info->dtype, info->rank, info->dims, out, err);
-}
-
-static void scatter_heads(const double *from, const struct pw_attention *a, int64_t size, struct pw_tensor *to,
-                          const struct pw_attention_layout *l)
-{
-    int64_t rows = a->keys < a->present ? a->keys : a->present;
-
-    for (int64_t b = 0; b < a->batch && to; b++) {
-        for (int64_t h = 0; h < a->kv_heads; h++) {
-            for (int64_t r = 0; r < rows; r++) {
-                double *y = (double *)to->data + l->offset + b * l->batch + h * l->head + r * l->row;
-
-                memcpy(y, from + ((b * a->kv_heads + h) * a->keys + r) * size, (size_t)size * sizeof *y);
-            }
-        }
-    }
-}
-
-pw_status pw_attention_present(struct pw_eval *ev, const struct pw_attention *a,
-                               const struct pw_attention_arrays *arrays, struct pw_error *err)
-{
-    struct pw_tensor *k = NULL, *v = NULL;
-    pw_status status = pw_attention_output(ev, a->present_k_out, &k, err);
-
-    if (status == PW_OK && a->present_v_out != a->present_k_out)
-        status = pw_attention_output(ev, a->present_v_out, &v, err);
+        status = allocate(a->batch, a->kv_heads, a->keys, a->value_size, &out->v, err);
     if (status != PW_OK)
         return status;
-    scatter_heads(arrays->k, a, a->size, k, &a->present_k);
-    scatter_heads(arrays->v, a, a->value_size, a->present_v_out == a->present_k_out ? k : v, &a->present_v);
+    golden_fill(s, 0, a->queries, &q, false, out->q);
+    golden_fill(s, 1, a->keys, &k, false, out->k);
+    golden_fill(s, 2, a->keys, &v, false, out->v);
     return PW_OK;
 }
 
@@ -228,8 +139,12 @@ static void rows_golden(void *user, int64_t begin, int64_t end)
     }
 }
 
-static void head_golden(const struct pw_attention *a, const struct pw_attention_arrays *arrays, struct rows *r,
-                        struct pw_tensor *y)
+static const struct pw_tensor *input_at(const struct pw_eval *ev, int i)
+{
+    return i < 0 ? NULL : pw_eval_in(ev, i);
+}
+
+static void head_golden(const struct pw_attention *a, const struct arrays *arrays, struct rows *r, struct pw_tensor *y)
 {
     int64_t kv = r->batch * a->kv_heads + r->head / (a->heads / a->kv_heads);
     const double *q = arrays->q + (r->batch * a->heads + r->head) * a->queries * a->size;
@@ -242,8 +157,8 @@ static void head_golden(const struct pw_attention *a, const struct pw_attention_
                   a->y.row);
 }
 
-pw_status pw_attention_run(struct pw_eval *ev, const struct pw_attention *a, const struct pw_attention_arrays *arrays,
-                           struct pw_error *err)
+static pw_status run(struct pw_eval *ev, const struct pw_attention *a, const struct arrays *arrays,
+                     struct pw_error *err)
 {
     const struct pw_tensor *sinks = input_at(ev, a->sink_input);
     struct rows r = {.ev = ev, .a = a, .bias = input_at(ev, a->bias_input), .mask = input_at(ev, a->mask_input)};
@@ -253,7 +168,7 @@ pw_status pw_attention_run(struct pw_eval *ev, const struct pw_attention *a, con
     if (status == PW_OK)
         status = pw_attention_output(ev, a->scores_out, &scores, err);
     if (status == PW_OK)
-        status = pw_attention_allocate(1, 1, a->queries, a->keys, &r.scores, err);
+        status = allocate(1, 1, a->queries, a->keys, &r.scores, err);
     if (status != PW_OK || !y || y->count == 0)
         goto done;
     for (r.batch = 0; r.batch < a->batch; r.batch++) {
@@ -271,21 +186,34 @@ done:
     return status;
 }
 
-/* ---- ai.onnx Attention and MultiHeadAttention: nothing between gathering and scores ---- */
+/* ---- all operators of scores ---- */
 
 pw_status pw_attention_golden(struct pw_eval *ev, struct pw_error *err)
 {
     const struct pw_attention_form *form = ev->call->op->data;
-    struct pw_attention_arrays arrays = {0};
+    const struct pw_tensor *x = pw_eval_in(ev, 0), *w = pw_eval_in(ev, 1);
+    struct pw_attention_source source;
+    struct arrays arrays = {0};
     struct pw_attention a;
+    double *projected = NULL;
     pw_status status = form->read(ev->call, &a, err);
 
+    if (status == PW_OK && a.projected)
+        status = allocate(1, a.batch, a.queries, w->dims[1], &projected, err);
+    if (status != PW_OK)
+        goto done;
+    if (a.projected)
+        pw_blas_dgemm(false, false, a.batch * a.queries, w->dims[1], x->dims[2], 1.0, x->data, x->dims[2], w->data,
+                      w->dims[1], 0.0, projected, w->dims[1]);
+    status = pw_attention_source_read(ev, &a, projected, &source, err);
     if (status == PW_OK)
-        status = pw_attention_gather(ev, &a, NULL, &arrays, err);
+        status = gather(&source, &arrays, err);
     if (status == PW_OK)
-        status = pw_attention_present(ev, &a, &arrays, err);
+        status = golden_present(ev, &source, err);
     if (status == PW_OK)
-        status = pw_attention_run(ev, &a, &arrays, err);
-    pw_attention_arrays_clear(&arrays);
+        status = run(ev, &a, &arrays, err);
+done:
+    pw_free(projected);
+    arrays_clear(&arrays);
     return status;
 }

@@ -26,6 +26,12 @@ struct pw_attention_layout {
 /* Sizes and rules of one call, from concrete shapes. */
 struct pw_attention {
     int64_t batch, heads, kv_heads, queries, keys, past, size, value_size;
+    int64_t buffer;        /* rows of the past inputs: past, or more of a shared buffer */
+    bool shares;           /* the present outputs are that buffer with the new rows in it */
+    int64_t total;         /* positions of the longest sample, with a window-sized cache */
+    int64_t capacity;      /* rows of a window-sized cache; 0: the cache holds all positions */
+    int indirection_input; /* beam of each past row, -1 = none */
+    int64_t beams;
     struct pw_attention_layout q, k, v, y; /* in the inputs as they come, and in output 0 */
     struct pw_attention_layout past_k, past_v, present_k, present_v;
     int64_t present; /* rows of the present outputs: keys, or the shared buffer's */
@@ -42,16 +48,20 @@ struct pw_attention {
     double filter; /* what a 0 of an int mask adds; -inf for a bool mask */
     double scale, softcap;
     bool causal;
-    int64_t fresh, start;  /* new rows, and where they begin among the keys, */
-    bool start_by_length;  /* or behind each sample's own past */
-    bool projected;        /* q, k, v come from a projection of input 0 */
-    int64_t offset;        /* position of query 0 among the keys, when lengths do not give it */
-    bool offset_by_length; /* offset = length - queries, by sample */
-    int64_t left, right;   /* window, -1 = open */
-    int sink_input;        /* per head, -1 = none */
-    bool smooth;           /* a sink of 0 for all heads */
-    int scores_out;        /* output, -1 = none */
-    int scores_stage;      /* 0 scaled, 1 after softcap, 2 with bias, 3 probabilities */
+    int64_t fresh, start;           /* new rows, and where they begin among the keys, */
+    bool start_by_length;           /* or behind each sample's own past */
+    bool projected;                 /* q, k, v come from a projection of input 0 */
+    int64_t offset;                 /* position of query 0 among the keys, when lengths do not give it */
+    bool offset_by_length;          /* offset = length - queries, by sample */
+    int64_t left, right;            /* window, -1 = open */
+    int q_norm_input, k_norm_input; /* weights of a norm over the head, -1 = none */
+    double norm_epsilon;
+    int cos_input, sin_input, positions_input; /* rotation of new queries and keys, -1 = none */
+    bool interleaved;
+    int sink_input;   /* per head, -1 = none */
+    bool smooth;      /* a sink of 0 for all heads */
+    int scores_out;   /* output, -1 = none */
+    int scores_stage; /* 0 scaled, 1 after softcap, 2 with bias, 3 probabilities */
     int present_k_out, present_v_out;
 };
 
@@ -65,32 +75,36 @@ struct pw_attention_form {
     pw_status (*read)(const struct pw_call *call, struct pw_attention *a, struct pw_error *err);
 };
 
-/* Working arrays in double: [batch][heads][queries][size], [batch][kv_heads][keys][…]. */
-struct pw_attention_arrays {
-    double *q, *k, *v;
+/* Where the rows come from, in the carried type of the reference. */
+struct pw_attention_source {
+    struct pw_eval *ev;
+    const struct pw_attention *a;
+    const void *q, *k, *v, *bias, *past_k, *past_v, *q_norm, *k_norm, *cosines, *sines;
+    int64_t half, cache_rows; /* of the rotation's caches */
+    const struct pw_tensor *positions, *indirection;
 };
+/* Also checks positions and beams. projected: Q, K and V of com.microsoft.Attention, else NULL. */
+pw_status pw_attention_source_read(struct pw_eval *ev, const struct pw_attention *a, const void *projected,
+                                   struct pw_attention_source *s, struct pw_error *err);
 
 /* Fills a mask's strides from an input's dims, aligned at the right with [batch, heads, queries, keys]. */
 pw_status pw_attention_broadcast(const struct pw_call *call, int input, const struct pw_attention *a,
                                  struct pw_attention_mask *out, struct pw_error *err);
 
-/* Scores, softmax and values over prepared arrays; y and the scores output are written. */
-pw_status pw_attention_run(struct pw_eval *ev, const struct pw_attention *a, const struct pw_attention_arrays *arrays,
-                           struct pw_error *err);
-/* Allocates the arrays and copies q, k, v (from `projected`, or when that is NULL from the inputs) and the past. */
-pw_status pw_attention_gather(struct pw_eval *ev, const struct pw_attention *a, const double *projected,
-                              struct pw_attention_arrays *out, struct pw_error *err);
-/* a*b*c*d zeroed doubles. */
-pw_status pw_attention_allocate(int64_t a, int64_t b, int64_t c, int64_t d, double **out, struct pw_error *err);
 /* Output i as inference has it; *out NULL when nobody wants it. */
 pw_status pw_attention_output(struct pw_eval *ev, int i, struct pw_tensor **out, struct pw_error *err);
-void pw_attention_arrays_clear(struct pw_attention_arrays *arrays);
-/* Writes the present outputs from k and v. */
-pw_status pw_attention_present(struct pw_eval *ev, const struct pw_attention *a,
-                               const struct pw_attention_arrays *arrays, struct pw_error *err);
-/* Length of a sample's keys, and the position of its first query. */
+/* Bytes of a*b*c*d + 1 elements; false when that overflows. */
+bool pw_attention_bytes(int64_t a, int64_t b, int64_t c, int64_t d, size_t element, size_t *out);
+/* Of a sample: keys that count, position of its first query among them, and the row of its first new key. */
 int64_t pw_attention_length(const struct pw_eval *ev, const struct pw_attention *a, int64_t batch);
 int64_t pw_attention_offset(const struct pw_eval *ev, const struct pw_attention *a, int64_t batch);
+int64_t pw_attention_start(const struct pw_eval *ev, const struct pw_attention *a, int64_t batch);
+/* Of a window-sized cache: the rows that the present holds, and how many keys come before them. */
+void pw_attention_resident(const struct pw_eval *ev, const struct pw_attention *a, int64_t batch, int64_t *skip,
+                           int64_t *rows);
+/* Position of a new row in its sequence; the sample whose past holds a row. */
+int64_t pw_attention_position(const struct pw_attention_source *s, int64_t batch, int64_t row);
+int64_t pw_attention_beam(const struct pw_attention_source *s, int64_t batch, int64_t row);
 
 bool pw_attention_known(const struct pw_call *call); /* all shapes are numbers */
 void pw_attention_defaults(struct pw_attention *a);
@@ -98,9 +112,8 @@ pw_status pw_attention_heads(const struct pw_call *call, const struct pw_attenti
 pw_status pw_attention_bind_common(const struct pw_call *call, const struct pw_attention *a, struct pw_bindings *b,
                                    struct pw_error *err);
 
-pw_status pw_attention_golden(struct pw_eval *ev, struct pw_error *err); /* ai.onnx, MultiHeadAttention */
-pw_status pw_attention_group_query_golden(struct pw_eval *ev, struct pw_error *err);
-pw_status pw_attention_projected_golden(struct pw_eval *ev, struct pw_error *err); /* com.microsoft.Attention */
+pw_status pw_attention_golden(struct pw_eval *ev, struct pw_error *err);
+pw_status pw_attention_fast(struct pw_eval *ev, struct pw_error *err);
 pw_status pw_attention_infer(struct pw_call *call, struct pw_error *err);
 pw_status pw_attention_multi_head_infer(struct pw_call *call, struct pw_error *err);
 pw_status pw_attention_group_query_infer(struct pw_call *call, struct pw_error *err);

@@ -94,6 +94,11 @@ void pw_blas_threads(int threads)
     openblas_set_num_threads(threads < 1 ? 1 : threads);
 }
 
+int pw_blas_threads_now(void)
+{
+    return openblas_get_num_threads();
+}
+
 const char *pw_blas_describe(void)
 {
     static _Thread_local char text[256];

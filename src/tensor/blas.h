@@ -14,6 +14,7 @@ void pw_blas_sgemm(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k, 
 void pw_blas_sgemv(bool trans, int64_t m, int64_t n, float alpha, const float *a, int64_t lda, const float *x,
                    float beta, float *y);
 void pw_blas_threads(int threads);
+int pw_blas_threads_now(void);
 const char *pw_blas_describe(void); /* "OpenBLAS 0.3.21 … SkylakeX, 2 threads" */
 
 #endif
