@@ -49,9 +49,11 @@ const char *pw_device_library(const struct pw_device *device); /* name of the ve
 /* ---- one execution ---- */
 
 struct pw_exec_times {
-    int64_t wall_ns;   /* the worker's: first launch to sync; bounded above by parent_ns */
-    int64_t device_ns; /* the target's own events; 0 unknown */
-    int64_t parent_ns; /* request to reply, our clock */
+    int64_t wall_ns; /* the worker's: first launch to sync; bounded above by parent_ns. Of a foreign kernel: our clock,
+                        asking for the run until it says that it is done */
+    int64_t device_ns; /* the target's own events; 0 unknown, as always of a foreign kernel */
+    int64_t parent_ns; /* request to reply, our clock; of a foreign kernel without the pauses between its runs, in which
+                          its outputs are looked at */
     int64_t build_ns;  /* compiling, when it was needed */
 };
 
@@ -71,7 +73,8 @@ struct pw_exec_request {
     bool poison; /* fill outputs and scratch with a NaN-like pattern (varies by seed) first */
     uint64_t seed;
     int repeats;         /* timed launches after the first; 0 = just run once */
-    int64_t *samples_ns; /* receives `repeats` wall times, may be NULL */
+    int64_t *samples_ns; /* receives `repeats` wall times, may be NULL. Of a foreign kernel: means of batches, by our
+                            clock */
     int64_t min_time_ns; /* keep repeating (up to `repeats`) until this much was measured; 0 = all repeats */
     size_t flush_bytes;  /* before each timed run the caches are emptied by passing over this much memory; 0 = not */
     int64_t deadline_ns; /* for running, 0 = 30 s; building has 120 s of its own */

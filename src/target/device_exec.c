@@ -12,20 +12,6 @@
 
 #define BUFFER_ALIGNMENT 64 /* of data in shared memory: the widest vector that kernels load at once */
 
-struct exec {
-    struct pw_device *device;
-    const struct pw_exec_request *request;
-    struct pw_exec_reply *reply;
-    struct pw_arena arena;
-    struct pw_work work;
-    const struct pw_tensor **tensors; /* per work buffer: of an input or output */
-    const int32_t **ints;             /* per work buffer */
-    struct pw_buf body;
-    size_t in_size, out_size;
-    uint64_t key; /* of the canaries */
-    char what[96];
-};
-
 /* ---- checks ---- */
 
 static pw_status check_launch(const struct pw_plan *plan, const struct pw_plan_launch *launch, struct pw_error *err)
@@ -49,7 +35,7 @@ static pw_status check_launch(const struct pw_plan *plan, const struct pw_plan_l
     return PW_OK;
 }
 
-static pw_status tensor_of(const struct exec *x, pw_buffer_kind kind, int index, const struct pw_tensor **out,
+static pw_status tensor_of(const struct pw_exec *x, pw_buffer_kind kind, int index, const struct pw_tensor **out,
                            struct pw_error *err)
 {
     const struct pw_exec_request *r = x->request;
@@ -66,7 +52,7 @@ static pw_status tensor_of(const struct exec *x, pw_buffer_kind kind, int index,
 
 /* ---- the request ---- */
 
-static pw_status make_arrays(struct exec *x, size_t count, struct pw_error *err)
+static pw_status make_arrays(struct pw_exec *x, size_t count, struct pw_error *err)
 {
     size_t room = 2 * count + 1; /* each input may have an alternate */
     x->work.buffers = pw_arena_alloc(&x->arena, room, sizeof *x->work.buffers);
@@ -78,7 +64,7 @@ static pw_status make_arrays(struct exec *x, size_t count, struct pw_error *err)
     return PW_OK;
 }
 
-static pw_status describe_packed(struct exec *x, const struct pw_plan_buffer *from, struct pw_work_buffer *b,
+static pw_status describe_packed(struct pw_exec *x, const struct pw_plan_buffer *from, struct pw_work_buffer *b,
                                  struct pw_error *err)
 {
     const struct pw_exec_request *r = x->request;
@@ -93,7 +79,7 @@ static pw_status describe_packed(struct exec *x, const struct pw_plan_buffer *fr
     return PW_OK;
 }
 
-static pw_status describe_buffer(struct exec *x, size_t i, struct pw_error *err)
+static pw_status describe_buffer(struct pw_exec *x, size_t i, struct pw_error *err)
 {
     static const pw_region regions[] = {
         [PW_BUFFER_INPUT] = PW_REGION_IN,      [PW_BUFFER_OUTPUT] = PW_REGION_OUT, [PW_BUFFER_SCRATCH] = PW_REGION_OUT,
@@ -118,7 +104,7 @@ static pw_status describe_buffer(struct exec *x, size_t i, struct pw_error *err)
 }
 
 /* The tensor that timed runs take in turns with the buffer's input; NULL: there is none. */
-static const struct pw_tensor *alternate_of(const struct exec *x, const struct pw_work_buffer *b,
+static const struct pw_tensor *alternate_of(const struct pw_exec *x, const struct pw_work_buffer *b,
                                             const struct pw_tensor *input)
 {
     const struct pw_exec_request *r = x->request;
@@ -130,7 +116,7 @@ static const struct pw_tensor *alternate_of(const struct exec *x, const struct p
 }
 
 /* Alternates go behind the plan's own buffers, which keep their indices. The arrays have room for them. */
-static void add_alternates(struct exec *x)
+static void add_alternates(struct pw_exec *x)
 {
     size_t own = x->work.buffer_count;
     for (size_t i = 0; i < own; i++) {
@@ -146,7 +132,7 @@ static void add_alternates(struct exec *x)
     }
 }
 
-static pw_status describe_plan(struct exec *x, struct pw_error *err)
+static pw_status describe_plan(struct pw_exec *x, struct pw_error *err)
 {
     const struct pw_plan *plan = x->request->plan;
     pw_status status = make_arrays(x, plan->buffer_count, err);
@@ -163,7 +149,7 @@ static pw_status describe_plan(struct exec *x, struct pw_error *err)
     return status;
 }
 
-static pw_status describe_library(struct exec *x, struct pw_error *err)
+static pw_status describe_library(struct pw_exec *x, struct pw_error *err)
 {
     const struct pw_exec_request *r = x->request;
     pw_status status = pw_device_library_call(r->call, &x->arena, &x->work, err);
@@ -204,7 +190,7 @@ static pw_status describe_library(struct exec *x, struct pw_error *err)
     return status;
 }
 
-static bool lay_out_all(struct exec *x)
+static bool lay_out_all(struct pw_exec *x)
 {
     bool guarded = x->device->info.shares_host_memory;
     size_t page = pw_shm_page();
@@ -222,7 +208,7 @@ static bool lay_out_all(struct exec *x)
     return true;
 }
 
-static pw_status lay_out(struct exec *x, struct pw_error *err)
+static pw_status lay_out(struct pw_exec *x, struct pw_error *err)
 {
     /* The body's size does not depend on where the slots are. */
     pw_work_write(&x->body, &x->work);
@@ -238,7 +224,7 @@ static pw_status lay_out(struct exec *x, struct pw_error *err)
     return PW_OK;
 }
 
-static void fill_regions(struct exec *x, struct pw_link *link)
+static void fill_regions(struct pw_exec *x, struct pw_link *link)
 {
     const struct pw_exec_request *r = x->request;
     memcpy(link->in.data, x->body.data, x->body.size);
@@ -253,7 +239,7 @@ static void fill_regions(struct exec *x, struct pw_link *link)
         if (b->region == PW_REGION_OUT) {
             /* Without poison at least nothing of an earlier request may look like a result. */
             pw_dtype dtype = x->tensors[i] ? x->tensors[i]->dtype : PW_DTYPE_UNDEFINED;
-            if (r->poison)
+            if (r->poison || x->work.paced)
                 pw_shm_poison(data, b->size, dtype, r->seed + i);
             else
                 memset(data, 0, b->size);
@@ -265,11 +251,13 @@ static void fill_regions(struct exec *x, struct pw_link *link)
 
 /* ---- the answer ---- */
 
-static pw_status read_times(struct exec *x, struct pw_link *link, struct pw_wire *wire, struct pw_error *err)
+static pw_status read_times(struct pw_exec *x, struct pw_link *link, struct pw_wire *wire, struct pw_error *err)
 {
     const struct pw_exec_request *r = x->request;
     struct pw_exec_times *times = &x->reply->times;
     uint64_t most = (uint64_t)times->parent_ns;
+    if (x->work.paced) /* it has nothing to say of times; its samples are ours */
+        return pw_exec_paced_end(x, link, wire, err);
     uint64_t build = pw_wire_read_u64(wire), wall = pw_wire_read_u64(wire), device = pw_wire_read_u64(wire);
     x->reply->input_changed = pw_wire_read_u32(wire) != 0;
     size_t count = pw_wire_read_count(wire, sizeof(int64_t));
@@ -295,7 +283,7 @@ static pw_status read_times(struct exec *x, struct pw_link *link, struct pw_wire
     return PW_OK;
 }
 
-static void check_canaries(struct exec *x, const struct pw_link *link)
+static void check_canaries(struct pw_exec *x, const struct pw_link *link)
 {
     struct pw_exec_reply *reply = x->reply;
     for (size_t i = 0; i < x->work.buffer_count && !reply->overrun; i++) {
@@ -315,7 +303,7 @@ static void check_canaries(struct exec *x, const struct pw_link *link)
     }
 }
 
-static void copy_outputs(struct exec *x, const struct pw_link *link)
+static void copy_outputs(struct pw_exec *x, const struct pw_link *link)
 {
     for (size_t i = 0; i < x->work.buffer_count; i++) {
         const struct pw_work_buffer *b = &x->work.buffers[i];
@@ -330,12 +318,13 @@ static void copy_outputs(struct exec *x, const struct pw_link *link)
 }
 
 /* Waits for "built" and then for the reply; what the worker reports as failed is an error of the target. */
-static pw_status await(struct exec *x, struct pw_link *link, struct pw_wire *wire, struct pw_error *err)
+static pw_status await(struct pw_exec *x, struct pw_link *link, struct pw_wire *wire, struct pw_error *err)
 {
     const struct pw_exec_request *r = x->request;
     struct pw_exec_reply *reply = x->reply;
     const char *message, *log;
     pw_message_type type;
+    bool early = false;
     int64_t start = link->sent_ns;
     int64_t run_deadline = r->deadline_ns > 0 ? r->deadline_ns : PW_RUN_DEADLINE_NS;
     /* A library compiles what it needs within its call. */
@@ -343,13 +332,20 @@ static pw_status await(struct exec *x, struct pw_link *link, struct pw_wire *wir
         run_deadline += PW_BUILD_DEADLINE_NS;
     pw_status status =
         pw_link_wait(link, PW_MSG_BUILT, PW_BUILD_DEADLINE_NS, r->cancel, x->what, &type, wire, &reply->log, err);
-    if (status == PW_OK && type == PW_MSG_BUILT)
-        status = pw_link_wait(link, PW_MSG_REPLY, run_deadline, r->cancel, x->what, &type, wire, &reply->log, err);
+    if (status == PW_OK && type == PW_MSG_BUILT) {
+        int64_t left = run_deadline;
+        if (x->work.paced)
+            status = pw_exec_pace(x, link, &left, &type, wire, err);
+        early = x->work.paced && type == PW_MSG_REPLY;
+        if (status == PW_OK && type != PW_MSG_REPLY)
+            status = pw_link_wait(link, PW_MSG_REPLY, left, r->cancel, x->what, &type, wire, &reply->log, err);
+    }
     reply->times.parent_ns = pw_clock_ns() - start;
     if (status != PW_OK)
         return status;
     status = pw_wire_read_head(wire, &message, &log);
-    if (wire->bad)
+    /* Success before the last step is nothing that a worker of ours would say. */
+    if (wire->bad || (early && status == PW_OK))
         return pw_link_refuse(link, x->what, err);
     pw_buf_puts(&reply->log, log);
     pw_link_tail(link, &reply->log);
@@ -359,7 +355,7 @@ static pw_status await(struct exec *x, struct pw_link *link, struct pw_wire *wir
     return PW_OK;
 }
 
-static pw_status exchange(struct exec *x, struct pw_link *link, struct pw_error *err)
+static pw_status exchange(struct pw_exec *x, struct pw_link *link, struct pw_error *err)
 {
     struct pw_buf payload = {0};
     struct pw_wire wire;
@@ -408,7 +404,7 @@ static struct pw_pool_want want_of(const struct pw_plan *plan)
 pw_status pw_device_execute(struct pw_device *device, const struct pw_exec_request *request,
                             struct pw_exec_reply *reply, struct pw_error *err)
 {
-    struct exec x = {.device = device, .request = request, .reply = reply};
+    struct pw_exec x = {.device = device, .request = request, .reply = reply};
     struct pw_pool_slot *slot = NULL;
     pw_status status;
 
@@ -425,11 +421,12 @@ pw_status pw_device_execute(struct pw_device *device, const struct pw_exec_reque
     x.work.flush_bytes = request->flush_bytes;
     x.work.exact = request->exact_end;
     x.work.unwritten = request->unwritten;
+    struct pw_pool_want want = want_of(request->library ? NULL : request->plan);
+    x.work.paced = want.foreign;
     status = request->library ? describe_library(&x, err) : describe_plan(&x, err);
     if (status == PW_OK)
         status = lay_out(&x, err);
     if (status == PW_OK) {
-        struct pw_pool_want want = want_of(request->library ? NULL : request->plan);
         status = pw_pool_acquire(device, &want, &slot, err);
     }
     if (status == PW_OK) {

@@ -52,6 +52,32 @@ struct pw_device {
     uint64_t tick;
 };
 
+/* One execution, the parent's side. */
+struct pw_exec {
+    struct pw_device *device;
+    const struct pw_exec_request *request;
+    struct pw_exec_reply *reply;
+    struct pw_arena arena;
+    struct pw_work work;
+    const struct pw_tensor **tensors; /* per work buffer: of an input or output */
+    const int32_t **ints;             /* per work buffer */
+    struct pw_buf body;
+    size_t in_size, out_size;
+    uint64_t key;     /* of the canaries */
+    int64_t paced_ns; /* of all runs of a paced execution, our clock */
+    char what[96];
+};
+
+/* ---- device_paced.c: foreign kernels, whose word on time is not taken ---- */
+
+/* After "built": the first run and the timed ones, a step at a time. The samples are our clock's, around batches, and
+ * each batch's outputs are looked at when it says that it is done. Ends with the last step sent, or with a reply that
+ * came instead (*type). *left_ns: of the deadline. */
+pw_status pw_exec_pace(struct pw_exec *x, struct pw_link *link, int64_t *left_ns, pw_message_type *type,
+                       struct pw_wire *wire, struct pw_error *err);
+/* Reads the rest of the reply, after its head. */
+pw_status pw_exec_paced_end(struct pw_exec *x, struct pw_link *link, struct pw_wire *wire, struct pw_error *err);
+
 /* Waits for a free place and makes sure that a worker is open there. Release it whatever happens to its
  * worker. */
 pw_status pw_pool_acquire(struct pw_device *device, const struct pw_pool_want *want, struct pw_pool_slot **out,

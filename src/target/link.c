@@ -253,8 +253,8 @@ void pw_link_tail(struct pw_link *link, struct pw_buf *out)
     }
 }
 
-pw_status pw_link_send(struct pw_link *link, pw_message_type type, const void *payload, size_t size,
-                       struct pw_error *err)
+pw_status pw_link_continue(struct pw_link *link, pw_message_type type, const void *payload, size_t size,
+                           struct pw_error *err)
 {
     struct pw_buf head = {0};
     int fds[PW_PROTO_FDS];
@@ -271,15 +271,21 @@ pw_status pw_link_send(struct pw_link *link, pw_message_type type, const void *p
     pw_wire_u64(&head, link->out.size);
     pw_wire_bytes(&head, payload, size);
     pw_status status = head.failed ? pw_error_memory(err, size) : PW_OK;
-    drain_stderr(link);
-    link->tail_mark = link->tail_total;
-    link->sent_ns = pw_clock_ns();
     if (status == PW_OK)
         status = pw_proto_send(link->process.socket, type, ++link->last_id, head.data, head.size, fds, count, err);
     if (status == PW_OK)
         link->in.fresh = link->out.fresh = false;
     pw_buf_clear(&head);
     return status;
+}
+
+pw_status pw_link_send(struct pw_link *link, pw_message_type type, const void *payload, size_t size,
+                       struct pw_error *err)
+{
+    drain_stderr(link);
+    link->tail_mark = link->tail_total;
+    link->sent_ns = pw_clock_ns();
+    return pw_link_continue(link, type, payload, size, err);
 }
 
 /* The worker is at fault or gone: its last words, its end, the message. */

@@ -54,6 +54,9 @@ bool pw_link_quiet(const struct pw_link *link);
 /* Sends a request, with the regions that the worker does not have yet. */
 pw_status pw_link_send(struct pw_link *link, pw_message_type type, const void *payload, size_t size,
                        struct pw_error *err);
+/* A further message within the last request: what stderr says still counts as its. */
+pw_status pw_link_continue(struct pw_link *link, pw_message_type type, const void *payload, size_t size,
+                           struct pw_error *err);
 /* Waits for the answer to the last request: a message of type `expected` or a PW_MSG_REPLY, which is what
  * *type says. The payload stays valid until the next wait. cancel may be NULL. what: names the work in
  * messages. On failure the worker is ended and its last words are appended to log (may be NULL). */

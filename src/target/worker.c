@@ -23,9 +23,10 @@
 #include "target/sandbox.h"
 #include "target/spawn.h"
 
+/* An execution that talks with the parent. */
 struct served {
-    struct pw_worker *worker;
-    uint64_t id;
+    uint64_t id;      /* of the message that is answered next */
+    uint8_t *payload; /* PW_PROTO_MAX bytes to receive into */
 };
 
 static pw_status answer(uint64_t id, pw_message_type type, const struct pw_buf *payload, struct pw_error *err)
@@ -141,6 +142,34 @@ static pw_status say_built(void *user, struct pw_error *err)
     return answer(served->id, PW_MSG_BUILT, NULL, err);
 }
 
+static pw_status take_step(void *user, const struct pw_step *done, struct pw_step *next, struct pw_error *err)
+{
+    struct served *served = user;
+    struct pw_buf payload = {0};
+    uint8_t bytes[256];
+    struct pw_message message = {.payload = served->payload};
+    pw_status status = PW_OK;
+    if (done) {
+        pw_wire_u64(&payload, done->nonce);
+        status = answer(served->id, PW_MSG_STEPPED, &payload, err);
+        pw_buf_clear(&payload);
+    }
+    if (status == PW_OK)
+        status = pw_proto_receive(PW_WORKER_FD, false, &message, err);
+    if (status != PW_OK)
+        return status;
+    struct pw_wire wire = {.data = message.payload, .size = message.size};
+    pw_wire_read_bytes(&wire, bytes, PW_PROTO_HEAD); /* regions: none are new */
+    next->kind = (pw_step_kind)pw_wire_read_u32(&wire);
+    next->count = (int)pw_wire_read_u32(&wire);
+    next->first = (int64_t)pw_wire_read_u64(&wire);
+    next->nonce = pw_wire_read_u64(&wire);
+    served->id = message.id;
+    if (wire.bad || message.type != PW_MSG_STEP || next->kind >= PW_STEP_COUNT || next->count < 0)
+        return pw_error_set(err, PW_ERR_FORMAT, "malformed step");
+    return PW_OK;
+}
+
 /* The request's body, copied out of the input region. */
 static pw_status read_body(struct pw_worker *worker, struct pw_wire *wire, struct pw_arena *arena, struct pw_work *work,
                            struct pw_error *err)
@@ -165,10 +194,12 @@ static pw_status serve_execute(struct pw_worker *worker, uint64_t id, struct pw_
     struct pw_arena arena = {0};
     struct pw_work work;
     struct pw_worker_result result = {0};
-    struct served served = {worker, id};
+    struct served served = {id, worker->payload};
+    const struct pw_worker_talk talk = {say_built, take_step, &served};
     pw_status status = read_body(worker, wire, &arena, &work, &error);
     if (status == PW_OK)
-        pw_worker_execute(worker, &work, &arena, say_built, &served, &result, &error);
+        pw_worker_execute(worker, &work, &arena, &talk, &result, &error);
+    worker->answered = served.id;
     pw_wire_head(reply, &error, pw_buf_text(&result.log));
     pw_wire_u64(reply, (uint64_t)result.build_ns);
     pw_wire_u64(reply, (uint64_t)result.wall_ns);
@@ -283,22 +314,23 @@ static void wait_for_request(const struct pw_worker *worker)
         more = worker->target->idle(worker->device) > 0;
 }
 
-static pw_status loop(struct pw_worker *worker, uint8_t *payload)
+static pw_status loop(struct pw_worker *worker)
 {
-    struct pw_message message = {.payload = payload};
+    struct pw_message message = {.payload = worker->payload};
     for (;;) {
         struct pw_buf reply = {0};
         wait_for_request(worker);
         pw_status status = pw_proto_receive(PW_WORKER_FD, true, &message, NULL);
         if (status != PW_OK)
             return status;
-        struct pw_wire wire = {.data = payload, .size = message.size};
+        struct pw_wire wire = {.data = worker->payload, .size = message.size};
         take_regions(worker, &message, &wire);
         if (message.type >= PW_MSG_COUNT || !handlers[message.type])
             return PW_ERR_FORMAT;
+        worker->answered = message.id;
         status = handlers[message.type](worker, message.id, &wire, &reply);
         if (status == PW_OK)
-            status = answer(message.id, PW_MSG_REPLY, &reply, NULL);
+            status = answer(worker->answered, PW_MSG_REPLY, &reply, NULL);
         pw_buf_clear(&reply);
         if (status != PW_OK)
             return status;
@@ -312,12 +344,11 @@ int pw_worker_main(int argc, char **argv)
         return 2;
     }
     struct pw_worker *worker = pw_calloc(1, sizeof *worker);
-    uint8_t *payload = pw_calloc(1, PW_PROTO_MAX);
-    if (!worker || !payload)
+    if (!worker || !(worker->payload = pw_calloc(1, PW_PROTO_MAX)))
         return 1;
     worker->in.fd = worker->out.fd = -1;
     pw_worker_watch_faults();
-    pw_status status = loop(worker, payload);
+    pw_status status = loop(worker);
     /* The driver's own clean-up at exit may hang after a failed kernel; the system frees everything. */
     _exit(status == PW_ERR_CRASH ? 0 : 1);
 }

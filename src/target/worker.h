@@ -49,8 +49,10 @@ struct pw_worker {
     const struct pw_target *target;
     void *device;
     struct pw_target_info info;
-    char *cache_dir; /* by the name that is good in the sandbox; NULL = none */
-    bool confined;   /* the sandbox was entered */
+    char *cache_dir;   /* by the name that is good in the sandbox; NULL = none */
+    uint8_t *payload;  /* PW_PROTO_MAX bytes: the message that is served */
+    uint64_t answered; /* the message that the reply answers */
+    bool confined;     /* the sandbox was entered */
     struct pw_worker_region in, out;
     struct pw_worker_program programs[PW_WORKER_PROGRAMS];
     size_t program_count;
@@ -69,10 +71,17 @@ struct pw_worker_result {
     struct pw_buf log;
 };
 
-/* Runs the work. built is called once all programs are there. */
+/* Talking with the parent in between. */
+struct pw_worker_talk {
+    pw_status (*built)(void *user, struct pw_error *err); /* all programs are there */
+    /* Of a paced execution. Says that the last step is done (none is before the first), then waits for the next. */
+    pw_status (*step)(void *user, const struct pw_step *done, struct pw_step *next, struct pw_error *err);
+    void *user;
+};
+
+/* Runs the work. */
 pw_status pw_worker_execute(struct pw_worker *worker, const struct pw_work *work, struct pw_arena *arena,
-                            pw_status (*built)(void *user, struct pw_error *err), void *user,
-                            struct pw_worker_result *result, struct pw_error *err);
+                            const struct pw_worker_talk *talk, struct pw_worker_result *result, struct pw_error *err);
 
 /* ---- worker_cache.c ---- */
 

@@ -16,6 +16,7 @@ struct run {
     struct pw_worker *worker;
     const struct pw_work *work;
     struct pw_arena *arena;
+    struct pw_worker_result *result;
     struct pw_worker_buffer *buffers; /* owned memory and handles; packed ones from the cache are borrowed */
     bool *borrowed;                   /* per buffer: belongs to the packed cache */
     bool *valid;                      /* per buffer: packed, and its content is right */
@@ -369,6 +370,69 @@ static void drop_flush(struct run *run)
     pw_worker_unmap(&run->flush);
 }
 
+static void mark_packed(struct run *run)
+{
+    const struct pw_work *work = run->work;
+    for (size_t i = 0; i < work->buffer_count; i++)
+        run->valid[i] = run->valid[i] || (work->buffers[i].region == PW_REGION_PACKED && work->buffers[i].keep);
+}
+
+/* ---- paced by the parent ---- */
+
+/* Outputs that the parent has filled go to a device with memory of its own. */
+static pw_status step_prepare(struct run *run, const struct pw_step *step, struct pw_error *err)
+{
+    struct pw_worker *worker = run->worker;
+    (void)step;
+    for (size_t i = 0; i < run->work->buffer_count && !worker->info.shares_host_memory; i++) {
+        const struct pw_work_buffer *b = &run->work->buffers[i];
+        struct pw_worker_buffer *mapped = &run->buffers[i];
+        if (b->region != PW_REGION_OUT)
+            continue;
+        int rc = worker->target->upload(worker->device, mapped->device, mapped->data, device_bytes(run, b),
+                                        run->message, MESSAGE_BYTES);
+        if (rc != 0)
+            return target_error(run, "upload", rc, err);
+    }
+    return flush(run, err);
+}
+
+static pw_status step_run(struct run *run, const struct pw_step *step, struct pw_error *err)
+{
+    pw_status status = PW_OK;
+    int64_t unused;
+    for (int i = 0; i < step->count && status == PW_OK; i++)
+        status = once(run, run->alternates && step->first >= 0 && (step->first + i) % 2 == 0, &unused, err);
+    if (status == PW_OK)
+        mark_packed(run);
+    return status;
+}
+
+static pw_status step_fetch(struct run *run, const struct pw_step *step, struct pw_error *err)
+{
+    (void)step;
+    return run->worker->info.shares_host_memory ? PW_OK : bring_back(run, run->result, err);
+}
+
+static pw_status run_paced(struct run *run, const struct pw_worker_talk *talk, struct pw_error *err)
+{
+    static pw_status (*const actions[PW_STEP_COUNT])(struct run *, const struct pw_step *, struct pw_error *) = {
+        [PW_STEP_PREPARE] = step_prepare, [PW_STEP_RUN] = step_run, [PW_STEP_FETCH] = step_fetch};
+    struct pw_step step;
+    const struct pw_step *done = NULL;
+    for (;;) {
+        pw_status status = talk->step(talk->user, done, &step, err);
+        if (status != PW_OK || step.kind == PW_STEP_END)
+            return status;
+        status = actions[step.kind](run, &step, err);
+        if (status != PW_OK)
+            return status;
+        done = &step;
+    }
+}
+
+/* ---- all of it ---- */
+
 static pw_status run_all(struct run *run, struct pw_worker_result *result, struct pw_error *err)
 {
     struct pw_worker *worker = run->worker;
@@ -382,8 +446,7 @@ static pw_status run_all(struct run *run, struct pw_worker_result *result, struc
     if (worker->target->timestamp && worker->target->timestamp(worker->device, &device_ns) == 0 &&
         device_ns < INT64_MAX)
         result->device_ns = (int64_t)device_ns;
-    for (size_t i = 0; i < work->buffer_count; i++)
-        run->valid[i] = run->valid[i] || (work->buffers[i].region == PW_REGION_PACKED && work->buffers[i].keep);
+    mark_packed(run);
     if (work->repeats == 0)
         return PW_OK;
     result->samples = pw_arena_alloc(run->arena, (size_t)work->repeats, sizeof *result->samples);
@@ -403,10 +466,9 @@ static pw_status run_all(struct run *run, struct pw_worker_result *result, struc
 }
 
 pw_status pw_worker_execute(struct pw_worker *worker, const struct pw_work *work, struct pw_arena *arena,
-                            pw_status (*built)(void *user, struct pw_error *err), void *user,
-                            struct pw_worker_result *result, struct pw_error *err)
+                            const struct pw_worker_talk *talk, struct pw_worker_result *result, struct pw_error *err)
 {
-    struct run run = {.worker = worker, .work = work, .arena = arena};
+    struct run run = {.worker = worker, .work = work, .arena = arena, .result = result};
     int64_t start = pw_clock_ns();
     pw_status status = prepare_arrays(&run, err);
     if (status == PW_OK && work->library_op && !worker->target->library_op)
@@ -415,7 +477,7 @@ pw_status pw_worker_execute(struct pw_worker *worker, const struct pw_work *work
         status = compile_all(&run, &result->log, err);
     result->build_ns = pw_clock_ns() - start;
     if (status == PW_OK)
-        status = built(user, err);
+        status = talk->built(talk->user, err);
     if (status == PW_OK)
         status = make_buffers(&run, err);
     if (status == PW_OK)
@@ -423,7 +485,7 @@ pw_status pw_worker_execute(struct pw_worker *worker, const struct pw_work *work
     if (status == PW_OK)
         status = prepare_flush(&run, err);
     if (status == PW_OK)
-        status = run_all(&run, result, err);
+        status = work->paced ? run_paced(&run, talk, err) : run_all(&run, result, err);
     if (status == PW_OK)
         status = bring_back(&run, result, err);
     drop_flush(&run);

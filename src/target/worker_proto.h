@@ -1,7 +1,8 @@
 /*
  * What parent and worker say to each other: messages of at most PW_PROTO_MAX bytes over a
  * SOCK_SEQPACKET socket, one request at a time, each answered by one PW_MSG_REPLY with the request's id
- * (an execution says PW_MSG_BUILT once in between). Bulk (plans, tensors) is in shared memory.
+ * (an execution says PW_MSG_BUILT once in between; a paced one then takes steps). Bulk (plans, tensors) is in shared
+ * memory.
  *
  * Numbers are in the machine's order: both sides are the same program. The worker trusts the parent;
  * the parent reads every reply as hostile, so the reader below never reads past its end and a bad field
@@ -26,6 +27,7 @@
 #define PW_PROTO_LOG_MAX (48 * 1024) /* bytes of a log in a reply */
 #define PW_PROTO_SAMPLES_MAX 4096    /* timed repeats in one request */
 #define PW_PROTO_FDS 2
+#define PW_PROTO_HEAD 20 /* bytes before a request's own: which regions are new, and their sizes */
 
 typedef enum {
     PW_MSG_OPEN = 1,  /* plugin, cache_dir, foreign, uid, spec -> info, library name */
@@ -35,6 +37,8 @@ typedef enum {
     PW_MSG_SUPPORTS,  /* library call -> bool, reason */
     PW_MSG_REFERENCE, /* src/run: a node to time */
     PW_MSG_BUILT,     /* all programs of the execution are compiled */
+    PW_MSG_STEP,      /* within a paced execution: what to do next, count, first, nonce */
+    PW_MSG_STEPPED,   /* done: nonce */
     PW_MSG_REPLY,     /* status, message, log, then what the request asked for */
     PW_MSG_COUNT
 } pw_message_type;
@@ -98,6 +102,22 @@ struct pw_work_buffer {
     struct pw_hash128 hash;
 };
 
+/* Steps of a paced execution. */
+typedef enum {
+    PW_STEP_PREPARE, /* outputs as the parent has left them, caches emptied if asked for */
+    PW_STEP_RUN,     /* `count` runs; the first has number `first`, -1 = the run before the timed ones */
+    PW_STEP_FETCH,   /* outputs into shared memory, for a target with memory of its own */
+    PW_STEP_END,     /* the rest, then the reply */
+    PW_STEP_COUNT
+} pw_step_kind;
+
+struct pw_step {
+    pw_step_kind kind;
+    int64_t first;
+    int count;
+    uint64_t nonce; /* comes back with PW_MSG_STEPPED: nobody says that he is done before he was asked */
+};
+
 struct pw_work_tensor {
     int buffer; /* -1: omitted */
     int dtype;
@@ -125,6 +145,7 @@ struct pw_work {
     int64_t min_time_ns;
     size_t flush_bytes; /* passed over before each timed run; 0 = not */
     bool exact;         /* memory of the device's own ends with the data, without a canary */
+    bool paced;         /* the parent says when what is done, and keeps the time itself */
     bool unwritten;     /* memory of the device's own for outputs and scratch is not written before the run */
 };
 

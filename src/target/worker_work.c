@@ -68,6 +68,7 @@ void pw_work_write(struct pw_buf *out, const struct pw_work *work)
     pw_wire_u64(out, work->flush_bytes);
     pw_wire_u32(out, work->exact);
     pw_wire_u32(out, work->unwritten);
+    pw_wire_u32(out, work->paced);
     pw_wire_u32(out, (uint32_t)work->buffer_count);
     for (size_t i = 0; i < work->buffer_count; i++) {
         const struct pw_work_buffer *b = &work->buffers[i];
@@ -191,6 +192,7 @@ pw_status pw_work_read(const void *data, size_t size, struct pw_arena *arena, st
     out->flush_bytes = pw_wire_read_u64(&wire);
     out->exact = pw_wire_read_u32(&wire) != 0;
     out->unwritten = pw_wire_read_u32(&wire) != 0;
+    out->paced = pw_wire_read_u32(&wire) != 0;
     out->buffer_count = pw_wire_read_count(&wire, 76);
     out->buffers = items(arena, out->buffer_count, sizeof *out->buffers);
     if (!out->buffers)
