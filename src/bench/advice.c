@@ -29,6 +29,18 @@ static bool known(double x)
     return isfinite(x) && x > 0;
 }
 
+/* What is left of the time when an empty launch is taken off: what a better kernel could win of. */
+static double work_ns(const struct pw_advice_facts *f)
+{
+    return known(f->launch_ns) ? fmax(f->latency_ns - f->launch_ns, 0) : f->latency_ns;
+}
+
+/* Is the work, launch aside, slower than that share of the roof? Unknown is no. */
+static bool below_roof(const struct pw_advice_facts *f, double share)
+{
+    return f->roof.bound != PW_BOUND_LAUNCH && f->roof.roof_ns < share * work_ns(f);
+}
+
 static bool says(struct pw_advice *out, const char *what)
 {
     snprintf(out->what, sizeof out->what, "%s", what);
@@ -71,8 +83,7 @@ static bool many_launches(const struct pw_advice_facts *f, struct pw_advice *out
 
 static bool too_few_groups(const struct pw_advice_facts *f, struct pw_advice *out)
 {
-    if (!known(f->work_groups) || f->compute_units == 0 || f->roof.share >= NEAR || f->roof.bound == PW_BOUND_LAUNCH ||
-        f->work_groups >= f->compute_units)
+    if (!known(f->work_groups) || f->compute_units == 0 || f->work_groups >= f->compute_units || !below_roof(f, NEAR))
         return false;
     snprintf(out->figures, sizeof out->figures, "%.0f work-group%s for %u compute units", f->work_groups,
              f->work_groups == 1 ? "" : "s", f->compute_units);
@@ -83,8 +94,7 @@ static bool uneven_groups(const struct pw_advice_facts *f, struct pw_advice *out
 {
     double rounds, used;
 
-    if (!known(f->work_groups) || f->compute_units == 0 || f->work_groups < f->compute_units || f->roof.share >= NEAR ||
-        f->roof.bound == PW_BOUND_LAUNCH)
+    if (!known(f->work_groups) || f->compute_units == 0 || f->work_groups < f->compute_units || !below_roof(f, NEAR))
         return false;
     rounds = ceil(f->work_groups / f->compute_units);
     used = f->work_groups / (rounds * f->compute_units);
@@ -98,7 +108,7 @@ static bool uneven_groups(const struct pw_advice_facts *f, struct pw_advice *out
 
 static bool cpu_groups(const struct pw_advice_facts *f, struct pw_advice *out)
 {
-    if (!f->is_cpu || f->group_items <= 1 || !(f->roof.share < FAR) || f->roof.bound == PW_BOUND_LAUNCH)
+    if (!f->is_cpu || f->group_items <= 1 || !below_roof(f, FAR))
         return false;
     snprintf(out->figures, sizeof out->figures, "work-groups of %.0f items at %.0f %% of the roof", f->group_items,
              100 * f->roof.share);
@@ -139,7 +149,7 @@ static bool narrow_vectors(const struct pw_advice_facts *f, struct pw_advice *ou
     char name[16];
     int width = vector_option(f->options, name);
 
-    if (width <= 0 || (uint32_t)width >= f->vector_width || !(f->roof.share < NEAR) || f->roof.bound == PW_BOUND_LAUNCH)
+    if (width <= 0 || (uint32_t)width >= f->vector_width || !below_roof(f, NEAR))
         return false;
     snprintf(out->figures, sizeof out->figures, "%s=%d, the device prefers %u floats, %.0f %% of the roof", name, width,
              f->vector_width, 100 * f->roof.share);
@@ -199,7 +209,7 @@ static bool far_from_memory(const struct pw_advice_facts *f, struct pw_advice *o
     struct texts t;
     double bytes = f->read_bytes + f->write_bytes;
 
-    if (f->roof.bound != PW_BOUND_MEMORY || !(f->roof.share < FAR) || !known(bytes))
+    if (f->roof.bound != PW_BOUND_MEMORY || !below_roof(f, FAR) || !known(bytes))
         return false;
     snprintf(out->figures, sizeof out->figures, "%s of %s that %s gives at this mix, %.0f %% of the roof",
              pw_text_si(t.a, 32, bytes / (f->latency_ns * 1e-9), "B/s"),
@@ -211,7 +221,7 @@ static bool far_from_compute(const struct pw_advice_facts *f, struct pw_advice *
 {
     struct texts t;
 
-    if (f->roof.bound != PW_BOUND_COMPUTE || !(f->roof.share < FAR) || !known(f->flops))
+    if (f->roof.bound != PW_BOUND_COMPUTE || !below_roof(f, FAR) || !known(f->flops))
         return false;
     snprintf(out->figures, sizeof out->figures, "%s of %s, %.0f %% of the roof",
              pw_text_si(t.a, 32, f->flops / (f->latency_ns * 1e-9), "FLOP/s"),
@@ -223,7 +233,8 @@ static bool behind_reference(const struct pw_advice_facts *f, struct pw_advice *
 {
     struct texts t;
 
-    if (!known(f->reference_ns) || !known(f->latency_ns) || f->latency_ns < 1.1 * f->reference_ns)
+    if (!known(f->reference_ns) || !known(f->latency_ns) || f->roof.bound == PW_BOUND_LAUNCH ||
+        work_ns(f) < 1.1 * f->reference_ns)
         return false;
     snprintf(out->figures, sizeof out->figures, "%s, the reference (%s) %s: %.2f times its time%s",
              duration(t.a, f->latency_ns), f->reference_name ? f->reference_name : "?", duration(t.b, f->reference_ns),

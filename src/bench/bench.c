@@ -17,7 +17,8 @@
 #define AWAKE_BYTES ((size_t)1 << 30) /* inputs of so many signatures stay in memory between passes */
 #define LOCK_WAIT_NS INT64_C(60000000000)
 #define PEAK_SAMPLES 7
-#define CLOCKS_APART 2.0 /* a run's time by our clock against the worker's: beyond it the worker's is not believed */
+#define CLOCKS_APART 2.0    /* a run's time by our clock against the worker's: beyond it the worker's is not believed */
+#define CLOCKS_APART_NS 5e6 /* unless a slice differs by less than that: requests have a noise of their own */
 
 struct bench {
     const struct pw_bench_request *request;
@@ -413,7 +414,8 @@ static const char *suspicion_of(struct bench *b, const struct pw_bench_figure *f
                  pw_text_duration(c, sizeof c, f->roof.roof_ns * 1e-9), f->roof.level ? f->roof.level : "any level");
         return keep(b, text);
     }
-    if (outside > CLOCKS_APART * f->target.median + 1e5) {
+    if (outside > CLOCKS_APART * f->target.median &&
+        (outside - f->target.median) * f->target_raw->runs_per_slice > CLOCKS_APART_NS) {
         snprintf(text, sizeof text, "the target says %s a run, the clock of this process %s",
                  pw_text_duration(a, sizeof a, f->target.median * 1e-9), pw_text_duration(c, sizeof c, outside * 1e-9));
         return keep(b, text);

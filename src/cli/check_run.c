@@ -141,14 +141,13 @@ void pw_check_run_follow(struct pw_check_run *run)
     clear_progress(run);
 }
 
-/* Signatures whose operator is --op. */
-static pw_status select_op(struct pw_check_run *run, const char *op, size_t **selection, size_t *count,
-                           struct pw_error *err)
+pw_status pw_check_run_select(const struct pw_inventory *inventory, const char *op, struct pw_arena *arena,
+                              size_t **selection, size_t *count, struct pw_error *err)
 {
-    const struct pw_inventory *inventory = pw_session_inventory(run->session);
     size_t length = strlen(op);
 
-    *selection = pw_arena_alloc(&run->arena, inventory->signature_count + 1, sizeof **selection);
+    *count = 0;
+    *selection = pw_arena_alloc(arena, inventory->signature_count + 1, sizeof **selection);
     if (!*selection)
         return pw_error_memory(err, inventory->signature_count * sizeof **selection);
     for (size_t i = 0; i < inventory->signature_count; i++) {
@@ -197,9 +196,9 @@ struct pw_report_check pw_check_run_report(const struct pw_check_run *run)
                                     .exit_code = pw_check_run_gate(run)};
 }
 
-static pw_status open_session(struct pw_check_run *run, const struct pw_check_request *request, struct pw_error *err)
+pw_status pw_check_run_session(const struct pw_options *options, const struct pw_check_request *request,
+                               struct pw_session **out, struct pw_error *err)
 {
-    const struct pw_options *options = run->options;
     const char *dirs[PW_OPTION_TARGETS];
     struct pw_session_options session = {.model_path = options->args[0],
                                          .target = request->target,
@@ -210,8 +209,6 @@ static pw_status open_session(struct pw_check_run *run, const struct pw_check_re
                                          .seed = options->seed,
                                          .jobs = options->jobs,
                                          .effort = request->effort};
-    size_t count;
-    pw_status status;
 
     for (size_t i = 0; i < options->ops_dir_count; i++)
         dirs[i] = options->ops_dirs[i].path;
@@ -219,7 +216,14 @@ static pw_status open_session(struct pw_check_run *run, const struct pw_check_re
         session.bindings = options->dims[request->set];
         session.binding_count = options->dim_counts[request->set];
     }
-    status = pw_session_open(&session, &run->session, err);
+    return pw_session_open(&session, out, err);
+}
+
+static pw_status open_session(struct pw_check_run *run, const struct pw_check_request *request, struct pw_error *err)
+{
+    pw_status status = pw_check_run_session(run->options, request, &run->session, err);
+    size_t count;
+
     if (status != PW_OK)
         return status;
     count = pw_session_inventory(run->session)->signature_count;
@@ -239,7 +243,8 @@ pw_status pw_check_run(struct pw_check_run *run, const struct pw_options *option
     pw_clock_iso(pw_clock_wall_ms(), run->recorded, sizeof run->recorded);
     status = open_session(run, request, err);
     if (status == PW_OK && request->op)
-        status = select_op(run, request->op, &selection, &count, err);
+        status =
+            pw_check_run_select(pw_session_inventory(run->session), request->op, &run->arena, &selection, &count, err);
     if (status == PW_OK)
         status = request->case_id ? pw_session_verify_case(run->session, request->case_id, err)
                                   : pw_session_verify(run->session, selection, count, request->timing, NULL, err);

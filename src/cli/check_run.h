@@ -44,6 +44,12 @@ bool pw_check_run_interrupted(void);
 pw_status pw_check_run(struct pw_check_run *run, const struct pw_options *options,
                        const struct pw_check_request *request, struct pw_error *err);
 void pw_check_run_clear(struct pw_check_run *run);
+/* The session alone, for commands that submit other jobs. */
+pw_status pw_check_run_session(const struct pw_options *options, const struct pw_check_request *request,
+                               struct pw_session **out, struct pw_error *err);
+/* Signatures whose operator is `op` ("Softmax" or "Softmax-13"), in the arena; none is an error. */
+pw_status pw_check_run_select(const struct pw_inventory *inventory, const char *op, struct pw_arena *arena,
+                              size_t **selection, size_t *count, struct pw_error *err);
 /* Waits for the job that was submitted last; further results replace earlier ones. */
 void pw_check_run_follow(struct pw_check_run *run);
 

@@ -25,6 +25,7 @@ static const struct command {
     {"baseline", pw_cmd_baseline, "VERB",
      "record, list, diff, approve: what a graph was on a target, as reviewed text"},
     {"history", pw_cmd_history, "", "figures over runs; prune, backup FILE, check"},
+    {"bench", pw_cmd_bench, "MODEL", "microbenchmarks against the fast reference, roofline, advice"},
     {"inventory", pw_cmd_inventory, "MODEL", "operators and signatures with all their flags"},
     {"run", pw_cmd_run, "MODEL", "the whole graph: end-to-end error, where it starts to differ, precision sweep"},
     {"conformance", pw_cmd_conformance, "DIR...", "run ONNX backend-test folders on a target"},
