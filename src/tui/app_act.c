@@ -131,7 +131,13 @@ static void act_on_intent(struct pw_app *app)
                              &(struct pw_session_bench){0}, NULL, &err) != PW_OK)
             pw_tui_say(app->tui, true, "%s", err.message);
         else
-            pw_tui_say(app->tui, false, "measuring %zu signatures; 3 shows the run", app->tui->selection_count);
+            pw_tui_say(app->tui, false, "timing %zu signatures, each in turns with the reference; 3 shows the run",
+                       app->tui->selection_count);
+        break;
+    case PW_INTENT_RUN:
+        if (pw_session_run(app->session, &(struct pw_session_run_options){.mode = app->tui->run_mode}, NULL, &err) !=
+            PW_OK)
+            pw_tui_say(app->tui, true, "%s", err.message);
         break;
     case PW_INTENT_CANCEL:
         pw_session_cancel(app->session);

@@ -17,6 +17,7 @@ pw_status pw_tui_create(const struct pw_inventory *inventory, const char *model_
 
     if (!tui)
         return pw_error_memory(err, sizeof *tui);
+    tui->inventory = inventory;
     tui->signatures = pw_calloc(count + 1, sizeof *tui->signatures);
     tui->visible = pw_calloc(count + 1, sizeof *tui->visible);
     tui->selection = pw_calloc(count + 1, sizeof *tui->selection);
@@ -26,7 +27,6 @@ pw_status pw_tui_create(const struct pw_inventory *inventory, const char *model_
         pw_tui_destroy(tui);
         return pw_error_memory(err, count * sizeof *tui->signatures);
     }
-    tui->inventory = inventory;
     tui->model_path = model_path;
     tui->target = target;
     tui->rows = 24;
@@ -47,6 +47,9 @@ void pw_tui_destroy(struct pw_tui *tui)
 {
     if (!tui)
         return;
+    for (size_t i = 0; tui->signatures && i < tui->inventory->signature_count; i++)
+        pw_free(tui->signatures[i].bench);
+    pw_tui_endtoend_clear(&tui->endtoend);
     pw_free(tui->signatures);
     pw_free(tui->visible);
     pw_free(tui->selection);

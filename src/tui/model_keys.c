@@ -115,6 +115,33 @@ static void act_trends(struct pw_tui *tui)
 {
     pw_tui_go(tui, PW_SCREEN_TRENDS);
 }
+static void act_endtoend(struct pw_tui *tui)
+{
+    pw_tui_go(tui, PW_SCREEN_ENDTOEND);
+}
+static void run_graph(struct pw_tui *tui, pw_endtoend_mode mode)
+{
+    tui->run_mode = mode;
+    tui->intent = PW_INTENT_RUN;
+    pw_tui_go(tui, PW_SCREEN_ENDTOEND);
+}
+static void act_run_nodes(struct pw_tui *tui)
+{
+    run_graph(tui, PW_ENDTOEND_NODES);
+}
+static void act_run_outputs(struct pw_tui *tui)
+{
+    run_graph(tui, PW_ENDTOEND_OUTPUTS);
+}
+static void act_run_sweep(struct pw_tui *tui)
+{
+    run_graph(tui, PW_ENDTOEND_SWEEP);
+}
+static void act_divergent(struct pw_tui *tui)
+{
+    tui->endtoend.only_divergent = !tui->endtoend.only_divergent;
+    tui->scroll[PW_SCREEN_ENDTOEND] = 0;
+}
 static void act_device(struct pw_tui *tui)
 {
     pw_tui_go(tui, PW_SCREEN_DEVICE);
@@ -384,7 +411,8 @@ static const struct pw_tui_key inventory_keys[] = {
      pw_tui_act_verify_all},
     {'v', 0, "v", "verify", "verify", "Verifies the marked signatures, or what is under the cursor.",
      pw_tui_act_verify},
-    {'b', 0, "b", NULL, "bench", "Benchmarks the marked signatures, or what is under the cursor.", pw_tui_act_bench},
+    {'b', 0, "b", "bench", "bench", "Times the marked signatures, or what is under the cursor, against the reference.",
+     pw_tui_act_bench},
     {'/', 0, "/", "filter", NULL,
      "Filters by a query: words match operator, shapes, category and pattern; keys such as cov:missing sens:high "
      "flops>1 narrow it down (below).",
@@ -421,6 +449,17 @@ static const struct pw_tui_key trend_keys[] = {
     LINE_KEYS,
     {0}};
 
+static const struct pw_tui_key endtoend_keys[] = {
+    {'r', 0, "r", "compare nodes", "compare",
+     "Runs the graph on target and reference in step, and compares every node.", act_run_nodes},
+    {'o', 0, "o", "outputs", "run", "Runs the graph and compares its outputs.", act_run_outputs},
+    {'s', 0, "s", "precision sweep", "sweep", "Runs each layer in narrower types and ranks them by the damage.",
+     act_run_sweep},
+    {'d', 0, "d", "divergent", "divergent", "Shows only nodes that do not hold; again shows all.", act_divergent},
+    {'x', 0, "x", NULL, NULL, "Writes what is shown to a file.", act_export},
+    LINE_KEYS,
+    {0}};
+
 static const struct pw_tui_key line_keys[] = {LINE_KEYS, {0}};
 
 const struct pw_tui_key pw_tui_global_keys[] = {
@@ -434,7 +473,8 @@ const struct pw_tui_key pw_tui_global_keys[] = {
     {'2', 0, "2", NULL, NULL, "Detail of the signature under the cursor.", act_detail},
     {'3', 0, "3", NULL, NULL, "Run: progress and failures.", act_run},
     {'4', 0, "4", NULL, NULL, "Trends: errors and speed of the signature over the runs.", act_trends},
-    {'5', 0, "5", NULL, NULL, "Device: the environment, against the lock.", act_device},
+    {'5', 0, "5", NULL, NULL, "End to end: the whole graph, node by node.", act_endtoend},
+    {'6', 0, "6", NULL, NULL, "Device: the environment, against the lock.", act_device},
     {'m', 0, "m", NULL, "messages", "Messages so far.", act_messages},
     {PW_KEY_DOWN, 'j', "Down, j", NULL, NULL, "One down.", act_down},
     {PW_KEY_UP, 'k', "Up, k", NULL, NULL, "One up.", act_up},
@@ -454,6 +494,7 @@ const struct pw_tui_screen pw_tui_screens[PW_SCREEN_COUNT] = {
     [PW_SCREEN_DETAIL] = {"detail", detail_keys, NULL, pw_view_detail},
     [PW_SCREEN_RUN] = {"run", run_keys, NULL, pw_view_run},
     [PW_SCREEN_TRENDS] = {"trends", trend_keys, NULL, pw_view_trends},
+    [PW_SCREEN_ENDTOEND] = {"end-to-end", endtoend_keys, NULL, pw_view_endtoend},
     [PW_SCREEN_DEVICE] = {"device", line_keys, NULL, pw_view_device},
     [PW_SCREEN_MESSAGES] = {"messages", line_keys, NULL, pw_view_messages},
     [PW_SCREEN_HELP] = {"help", line_keys, NULL, pw_view_help},

@@ -74,6 +74,27 @@ static void on_summary(struct pw_tui *tui, const struct pw_signature_result *sum
     }
 }
 
+static void keep_bench(struct pw_tui_row *row, const struct pw_event *event)
+{
+    const struct pw_bench_figure *f = &event->figure;
+    struct pw_tui_bench *bench = row->bench ? row->bench : pw_calloc(1, sizeof *bench);
+
+    if (!bench)
+        return;
+    *bench = (struct pw_tui_bench){.low_ns = f->target.low,
+                                   .high_ns = f->target.high,
+                                   .flops_rate = f->flops_rate,
+                                   .bytes_rate = f->bytes_rate,
+                                   .share = f->roof.share,
+                                   .bound = pw_bound_name(f->roof.bound),
+                                   .level = f->roof.level,
+                                   .cold = event->cold,
+                                   .advice_count = f->advice_count};
+    snprintf(bench->suspicion, sizeof bench->suspicion, "%.255s", f->suspicion ? f->suspicion : "");
+    memcpy(bench->advice, f->advice, f->advice_count * sizeof *f->advice);
+    row->bench = bench;
+}
+
 static void on_figure(struct pw_tui *tui, const struct pw_event *event)
 {
     const struct pw_bench_figure *f = &event->figure;
@@ -88,6 +109,7 @@ static void on_figure(struct pw_tui *tui, const struct pw_event *event)
     if (f->target.count == 0)
         return;
     row->target_ns = (int64_t)(f->target.median + 0.5);
+    keep_bench(row, event);
     row->reference_ns = f->reference.count ? (int64_t)(f->reference.median + 0.5) : 0;
     snprintf(row->reference_name, sizeof row->reference_name, "%s", f->reference_name ? f->reference_name : "");
     if (f->suspicion)
@@ -107,6 +129,17 @@ static void on_finished(struct pw_tui *tui, const struct pw_event *event)
     if (event->bench) {
         pw_tui_say(tui, event->bench->suspicious > 0, "bench: %zu signatures, %zu not believed%s", event->bench->count,
                    event->bench->suspicious, event->bench->busy_slices ? "; other work ran beside it" : "");
+        return;
+    }
+    if (event->whole_graph) {
+        const struct pw_endtoend_totals *t = &event->endtoend;
+
+        if (event->mode == PW_ENDTOEND_SWEEP) {
+            pw_tui_say(tui, false, "run: ranked %zu layers by what narrower types cost", t->layers);
+            return;
+        }
+        pw_tui_say(tui, !t->held, "run: %s; %zu nodes, %zu culprits, %zu of %zu outputs do not hold",
+                   t->held ? "held" : "does not hold", t->nodes, t->culprits, t->outputs_failed, t->outputs);
         return;
     }
     tui->totals = event->totals;
@@ -188,6 +221,9 @@ static void on_history(struct pw_tui *tui, const struct pw_event *event)
 
 void pw_tui_session_event(struct pw_tui *tui, const struct pw_event *event, int64_t now_ms)
 {
+    if (event->whole_graph || event->kind == PW_EVENT_NODE || event->kind == PW_EVENT_LAYER ||
+        event->kind == PW_EVENT_OUTPUT)
+        pw_tui_endtoend_event(tui, event);
     switch (event->kind) {
     case PW_EVENT_DEVICE:
         on_device(tui, event);

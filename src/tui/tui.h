@@ -8,6 +8,7 @@
 #ifndef PW_TUI_TUI_H
 #define PW_TUI_TUI_H
 
+#include "bench/advice.h"
 #include "job/session.h"
 #include "tui/canvas.h"
 #include "tui/lines.h"
@@ -49,6 +50,7 @@ typedef enum {
     PW_SCREEN_DETAIL,
     PW_SCREEN_RUN,
     PW_SCREEN_TRENDS,
+    PW_SCREEN_ENDTOEND,
     PW_SCREEN_DEVICE,
     PW_SCREEN_MESSAGES,
     PW_SCREEN_HELP,
@@ -59,7 +61,8 @@ typedef enum {
     PW_INTENT_NONE,
     PW_INTENT_QUIT,
     PW_INTENT_VERIFY, /* tui->selection */
-    PW_INTENT_BENCH,  /* selection */
+    PW_INTENT_BENCH,  /* tui->selection */
+    PW_INTENT_RUN,    /* the whole graph, in tui->run_mode */
     PW_INTENT_CANCEL,
     PW_INTENT_EDIT,   /* intent_text: the file; afterwards the kernels are read anew and tui->selection verified */
     PW_INTENT_COPY,   /* intent_text: to the clipboard */
@@ -123,6 +126,16 @@ struct pw_tui_case { /* one verdict kept for the detail screen */
 };
 #define PW_TUI_CASES 8
 
+struct pw_tui_bench {                                      /* a benchmark's figure of this session */
+    double low_ns, high_ns, flops_rate, bytes_rate, share; /* NaN unknown */
+    const char *bound;                                     /* static */
+    const char *level;                                     /* static; NULL unknown */
+    bool cold;
+    char suspicion[256];
+    struct pw_advice advice[PW_ADVICE_MAX];
+    size_t advice_count;
+};
+
 struct pw_tui_row {  /* what is known of a signature's measurements */
     bool measured;   /* the fields below hold a result */
     bool from_store; /* of an earlier run */
@@ -135,7 +148,8 @@ struct pw_tui_row {  /* what is known of a signature's measurements */
     double worst_error, tolerance, ratio; /* ratio: error / tolerance; NaN unknown */
     int64_t target_ns, reference_ns;      /* 0 unknown */
     char reference_name[16];
-    size_t decision; /* position in tui->triage plus one; 0 none */
+    struct pw_tui_bench *bench; /* NULL: none in this session; owned */
+    size_t decision;            /* position in tui->triage plus one; 0 none */
     struct pw_tui_case cases[PW_TUI_CASES];
     int case_count;
 };
@@ -151,6 +165,34 @@ struct pw_tui_history {
     size_t signature;
     struct pw_tui_point *points; /* oldest first; owned */
     size_t count;
+};
+
+struct pw_tui_node {            /* of the last run of the whole graph: a node or a pattern */
+    const struct pw_node *node; /* NULL: a pattern */
+    int pattern;
+    pw_node_standing standing;
+    bool on_target, nonfinite_origin;
+    double isolated, propagated, tolerance; /* NaN unknown */
+    char implementation[48], text[200];     /* text: why it does not hold, else the note */
+};
+struct pw_tui_layer { /* of the last precision sweep */
+    char name[96];
+    double damage[PW_SWEEP_DTYPES]; /* NaN: did not run */
+    bool held[PW_SWEEP_DTYPES];
+    double worst;
+};
+struct pw_tui_endtoend {
+    bool known, finished;
+    pw_endtoend_mode mode;
+    struct pw_tui_node *nodes; /* owned */
+    size_t node_count, node_cap;
+    struct pw_tui_layer *layers; /* worst first; owned */
+    size_t layer_count, layer_cap;
+    char outputs[16][200]; /* a line each */
+    bool output_held[16];
+    int output_count;
+    struct pw_endtoend_totals totals;
+    bool only_divergent;
 };
 
 struct pw_tui_message {
@@ -216,6 +258,8 @@ struct pw_tui {
     int scroll[PW_SCREEN_COUNT]; /* first line shown, for the screens of lines */
     int lines[PW_SCREEN_COUNT];  /* lines that the last draw had */
 
+    struct pw_tui_endtoend endtoend;
+    pw_endtoend_mode run_mode; /* for PW_INTENT_RUN */
     pw_ask ask;
     struct pw_tui_history history;
     char *environment; /* the answer's text; owned; NULL not asked yet */
@@ -283,7 +327,9 @@ void pw_tui_run_note(struct pw_tui *tui, const char *words);
 void pw_tui_run_waive(struct pw_tui *tui, const char *words);
 void pw_tui_run_unwaive(struct pw_tui *tui, const char *words);
 const struct pw_triage_entry *pw_tui_decision(const struct pw_tui *tui, size_t signature); /* NULL none */
-bool pw_tui_waived(const struct pw_tui *tui, size_t signature); /* a waiver that has not expired */
+bool pw_tui_waived(const struct pw_tui *tui, size_t signature);               /* a waiver that has not expired */
+void pw_tui_endtoend_event(struct pw_tui *tui, const struct pw_event *event); /* of a run of the whole graph */
+void pw_tui_endtoend_clear(struct pw_tui_endtoend *run);
 void pw_tui_triage_event(struct pw_tui *tui, const struct pw_triage_entry *entries, size_t count);
 /* The marked signatures, or the one under the cursor, or the group's, into tui->selection. */
 void pw_tui_select(struct pw_tui *tui);
@@ -331,6 +377,7 @@ uint32_t pw_view_footer_key(const struct pw_tui *tui, int column);  /* the key n
 int pw_view_inventory_column(const struct pw_tui *tui, int column); /* pw_column at a screen column; -1 none */
 void pw_view_detail(struct pw_tui *tui, struct pw_lines *lines);
 void pw_view_run(struct pw_tui *tui, struct pw_lines *lines);
+void pw_view_endtoend(struct pw_tui *tui, struct pw_lines *lines);
 void pw_view_trends(struct pw_tui *tui, struct pw_lines *lines);
 /* Charts of the history's errors and speeds, `height` rows each. */
 void pw_view_history(const struct pw_tui *tui, struct pw_lines *lines, int height);

@@ -102,6 +102,30 @@ static void draw_measured(struct pw_lines *lines, const struct pw_tui_row *row)
     }
 }
 
+static void draw_bench(struct pw_lines *lines, const struct pw_tui_bench *bench)
+{
+    char a[32], b[32];
+
+    if (!bench)
+        return;
+    pw_lines_head(lines, "Speed");
+    pw_lines_addf(lines, PW_STYLE_NORMAL, 3, "median between %s and %s, caches %s",
+                  pw_text_duration(a, sizeof a, bench->low_ns / 1e9),
+                  pw_text_duration(b, sizeof b, bench->high_ns / 1e9), bench->cold ? "cold" : "hot");
+    if (!isnan(bench->flops_rate))
+        pw_lines_addf(lines, PW_STYLE_NORMAL, 3, "%s/s, %s/s", pw_text_si(a, sizeof a, bench->flops_rate, "FLOP"),
+                      pw_text_si(b, sizeof b, bench->bytes_rate, "B"));
+    if (bench->level && !isnan(bench->share))
+        pw_lines_addf(lines, PW_STYLE_NORMAL, 3, "%.0f %% of the roof at %s, bound by %s", 100 * bench->share,
+                      bench->level, bench->bound);
+    if (bench->suspicion[0])
+        pw_lines_wrap(lines, PW_STYLE_BAD, 3, bench->suspicion);
+    for (size_t i = 0; i < bench->advice_count; i++) {
+        pw_lines_wrap(lines, PW_STYLE_ACCENT, 3, bench->advice[i].what);
+        pw_lines_wrap(lines, PW_STYLE_DIM, 5, bench->advice[i].figures);
+    }
+}
+
 static void draw_implementations(struct pw_lines *lines, const struct pw_tui *tui, size_t signature)
 {
     const struct pw_impl_list *impls = pw_tui_impls(tui, signature);
@@ -168,6 +192,7 @@ void pw_view_detail(struct pw_tui *tui, struct pw_lines *lines)
     s = &tui->inventory->signatures[tui->detail];
     draw_what(lines, tui, s);
     draw_measured(lines, &tui->signatures[tui->detail]);
+    draw_bench(lines, tui->signatures[tui->detail].bench);
     draw_decisions(lines, tui, tui->detail);
     if (tui->history.known && tui->history.signature == tui->detail && tui->history.count > 1) {
         pw_lines_head(lines, "Earlier runs (4: all of them)");

@@ -180,7 +180,7 @@ static void test_inventory_80(void **state)
                 "  Softmax-13          1 [b,8] -> [b,8]    10% kernel   -            -\n"
                 "\n"
                 "\n"
-                "Enter detail  a verify all  v verify  / filter  ! problems  e edit  ? help\n");
+                "Enter detail  a verify all  v verify  b bench  / filter  ! problems  ? help\n");
     close_tui(tui);
 }
 
@@ -458,6 +458,51 @@ static void test_export_and_copy(void **state)
     close_tui(tui);
 }
 
+/* A run of the whole graph: the culprit is told from its victim, and only they are listed on request. */
+static void test_endtoend(void **state)
+{
+    struct pw_tui *tui = open_tui(30, 120);
+    struct pw_event started = {.kind = PW_EVENT_STARTED, .whole_graph = true, .mode = PW_ENDTOEND_NODES, .total = 3};
+    struct pw_event node = {.kind = PW_EVENT_NODE, .total = 3};
+    struct pw_event finished = {.kind = PW_EVENT_FINISHED, .whole_graph = true, .mode = PW_ENDTOEND_NODES};
+    static const pw_node_standing standings[] = {PW_NODE_CULPRIT, PW_NODE_VICTIM, PW_NODE_HELD};
+
+    (void)state;
+    press(tui, "5");
+    shows(tui, "has not run yet: r compares");
+    press(tui, "r");
+    assert_int_equal(tui->intent, PW_INTENT_RUN);
+    assert_int_equal(tui->run_mode, PW_ENDTOEND_NODES);
+    send(tui, &started);
+    for (int i = 0; i < 3; i++) {
+        node.done = (size_t)i + 1;
+        node.node = (struct pw_endtoend_node){.node = &nodes[i],
+                                              .pattern = -1,
+                                              .standing = standings[i],
+                                              .on_target = true,
+                                              .implementation = "k",
+                                              .note = "",
+                                              .reason = i == 0 ? "wrong by a thousandth" : "",
+                                              .has_isolated = true,
+                                              .tolerance = 1e-6};
+        node.node.isolated.max_error = i == 0 ? 1e-3 : 1e-8;
+        node.node.propagated.max_error = i < 2 ? 1e-3 : 0;
+        send(tui, &node);
+    }
+    shows(tui, "running 3/3");
+    finished.endtoend =
+        (struct pw_endtoend_totals){.nodes = 3, .culprits = 1, .victims = 1, .first_divergence = &nodes[0]};
+    send(tui, &finished);
+    shows(tui, "does not hold: 3 nodes");
+    shows(tui, "> culprit    1.0e-03   1.0e-06   1.0e-03");
+    shows(tui, "wrong by a thousandth");
+    shows(tui, "Mystery");
+    press(tui, "d");
+    hides(tui, "Mystery");
+    shows(tui, "victim");
+    close_tui(tui);
+}
+
 static const char *label_plain(char *dst, size_t size, double value)
 {
     snprintf(dst, size, "%g", value);
@@ -590,7 +635,7 @@ static void test_run_and_failure(void **state)
     assert_false(tui->running);
     press(tui, "1/status:failed\n\n");
     shows(tui, "worst error 1, tolerance 1e-06");
-    shows(tui, "FAIL    1:bbbbbbbbbbbbbbbb:f32:graph:normal:1");
+    shows(tui, "FAIL    2:bbbbbbbbbbbbbbbb:f32:graph:normal:1");
     shows(tui, "attn/softmax");
     close_tui(tui);
 }
@@ -754,6 +799,7 @@ int main(void)
         cmocka_unit_test(test_find_in_lines),
         cmocka_unit_test(test_clicks),
         cmocka_unit_test(test_chart),
+        cmocka_unit_test(test_endtoend),
         cmocka_unit_test(test_decisions),
         cmocka_unit_test(test_export_and_copy),
         cmocka_unit_test(test_sort),

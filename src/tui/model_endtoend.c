@@ -1,0 +1,118 @@
+/* What a run of the whole graph reports, node by node, layer by layer. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "tui/tui.h"
+
+enum { NODES_MAX = 1 << 20 };
+
+void pw_tui_endtoend_clear(struct pw_tui_endtoend *run)
+{
+    pw_free(run->nodes);
+    pw_free(run->layers);
+    *run = (struct pw_tui_endtoend){.only_divergent = run->only_divergent};
+}
+
+/* Room for one more; false when memory is short or there are too many: the rest is not shown. */
+static bool room(void **items, size_t *cap, size_t count, size_t size)
+{
+    size_t next = *cap ? 2 * *cap : 128;
+    void *more;
+
+    if (count < *cap)
+        return true;
+    more = next <= NODES_MAX ? pw_reallocarray(*items, next, size) : NULL;
+    if (!more)
+        return false;
+    *items = more;
+    *cap = next;
+    return true;
+}
+
+static void on_node(struct pw_tui_endtoend *run, const struct pw_endtoend_node *from)
+{
+    struct pw_tui_node *node;
+
+    if (!room((void **)&run->nodes, &run->node_cap, run->node_count, sizeof *run->nodes))
+        return;
+    node = &run->nodes[run->node_count++];
+    *node = (struct pw_tui_node){.node = from->node,
+                                 .pattern = from->pattern,
+                                 .standing = from->standing,
+                                 .on_target = from->on_target,
+                                 .nonfinite_origin = from->nonfinite_origin,
+                                 .isolated = from->has_isolated ? from->isolated.max_error : NAN,
+                                 .propagated = from->standing == PW_NODE_FAILED ? NAN : from->propagated.max_error,
+                                 .tolerance = from->has_isolated ? from->tolerance : NAN};
+    snprintf(node->implementation, sizeof node->implementation, "%.47s", from->implementation);
+    snprintf(node->text, sizeof node->text, "%.199s", from->reason[0] ? from->reason : from->note);
+}
+
+static void on_layer(struct pw_tui_endtoend *run, const struct pw_sweep_layer *from)
+{
+    struct pw_tui_layer layer = {.worst = from->worst};
+    size_t at;
+
+    if (!room((void **)&run->layers, &run->layer_cap, run->layer_count, sizeof *run->layers))
+        return;
+    snprintf(layer.name, sizeof layer.name, "%.95s", from->name);
+    for (int d = 0; d < PW_SWEEP_DTYPES; d++) {
+        layer.damage[d] = from->cells[d].ran ? from->cells[d].damage : NAN;
+        layer.held[d] = from->cells[d].ran && from->cells[d].held;
+    }
+    for (at = run->layer_count; at > 0 && !(run->layers[at - 1].worst >= layer.worst); at--)
+        run->layers[at] = run->layers[at - 1];
+    run->layers[at] = layer;
+    run->layer_count++;
+}
+
+static void on_output(struct pw_tui_endtoend *run, const struct pw_endtoend_output *from)
+{
+    int at = run->output_count;
+
+    if (at == (int)(sizeof run->outputs / sizeof *run->outputs))
+        return;
+    if (from->compared)
+        snprintf(run->outputs[at], sizeof run->outputs[at], "%.60s: error %.2e, tolerance %.2e%s%.80s", from->name,
+                 from->golden.max_error, from->tolerance, from->reason[0] ? "; " : "", from->reason);
+    else
+        snprintf(run->outputs[at], sizeof run->outputs[at], "%.60s: %.120s", from->name, from->reason);
+    run->output_held[at] = from->held;
+    run->output_count++;
+}
+
+void pw_tui_endtoend_event(struct pw_tui *tui, const struct pw_event *event)
+{
+    struct pw_tui_endtoend *run = &tui->endtoend;
+
+    switch (event->kind) {
+    case PW_EVENT_STARTED:
+        pw_tui_endtoend_clear(run);
+        run->known = true;
+        run->mode = event->mode;
+        break;
+    case PW_EVENT_NODE:
+        on_node(run, &event->node);
+        break;
+    case PW_EVENT_LAYER:
+        on_layer(run, &event->layer);
+        break;
+    case PW_EVENT_OUTPUT:
+        on_output(run, &event->output);
+        break;
+    case PW_EVENT_FINISHED:
+        run->finished = !event->failed;
+        run->totals = event->endtoend;
+        break;
+    default:
+        break;
+    }
+    if (event->kind == PW_EVENT_NODE || event->kind == PW_EVENT_LAYER) {
+        tui->done = event->done;
+        tui->total = event->total;
+        snprintf(tui->running_text, sizeof tui->running_text, "%s",
+                 event->kind == PW_EVENT_LAYER ? "a layer in narrower types" : "node by node, both sides in step");
+    }
+}
