@@ -1,0 +1,348 @@
+/* What people do in the workbench: queries, groups, the palette, decisions, exports, clicks, and the other screens. */
+#include "fake.h"
+
+/* The query's words: either, opposite, comparisons, quotes; what can't be understood is said. */
+static void test_query(void **state)
+{
+    struct pw_tui *tui = open_tui(24, 120);
+
+    (void)state;
+    device_opens(tui);
+    press(tui, "/op:softmax,matmul\n");
+    assert_int_equal(tui->visible_count, 2);
+    press(tui, "\033/-op:softmax\n");
+    assert_int_equal(tui->visible_count, 2);
+    press(tui, "\033/flops>=90%\n");
+    assert_int_equal(tui->visible_count, 1);
+    assert_int_equal(tui->visible[0], 0);
+    press(tui, "\033/flops<50\n"); /* of the unknown operator the share is not known: neither above nor below */
+    assert_int_equal(tui->visible_count, 1);
+    assert_int_equal(tui->visible[0], 1);
+    press(tui, "\033/\"axis=-1 (float32\"\n");
+    assert_int_equal(tui->visible_count, 1);
+    press(tui, "\033/x:mystery\n"); /* no key of ours: text */
+    assert_int_equal(tui->visible_count, 1);
+    press(tui, "\033/flops>many");
+    shows(tui, "'many' is no number");
+    assert_int_equal(tui->visible_count, 0);
+    press(tui, "\033/is:problem\n");
+    assert_int_equal(tui->visible_count, 1);
+    assert_int_equal(tui->visible[0], 2);
+    close_tui(tui);
+}
+
+/* Groups fold, signatures unfold into nodes, and the cursor stays on what it was on. */
+static void test_groups_and_nodes(void **state)
+{
+    struct pw_tui *tui = open_tui(12, 100);
+
+    (void)state;
+    device_opens(tui);
+    press(tui, "z");
+    assert_int_equal(tui->group, PW_GROUP_CATEGORY);
+    assert_int_equal(tui->item_count, 6); /* three heads, three signatures */
+    shows(tui, "- other  1 signatures, 1 nodes, 0.0 % of FLOPs, 1 problem");
+    press(tui, "gl");
+    assert_int_equal(tui->items[tui->cursor].kind, PW_ITEM_GROUP);
+    press(tui, "h");
+    assert_int_equal(tui->item_count, 5);
+    shows(tui, "+ other");
+    press(tui, "\nj");
+    assert_int_equal(tui->item_count, 6);
+    assert_int_equal(pw_tui_current(tui), 2);
+    press(tui, "zzz"); /* no groups; still on the same signature */
+    assert_int_equal(tui->group, PW_GROUP_NONE);
+    assert_int_equal(pw_tui_current(tui), 2);
+    press(tui, "/matmul\nl");
+    assert_int_equal(tui->item_count, 2);
+    shows(tui, "4 mlp/fc");
+    press(tui, "jh"); /* from the node back to its signature */
+    assert_int_equal(tui->item_count, 1);
+    assert_int_equal(pw_tui_current(tui), 0);
+    close_tui(tui);
+}
+
+/* Everything can be done by name; Tab walks through the candidates. */
+static void test_palette(void **state)
+{
+    struct pw_tui *tui = open_tui(24, 100);
+
+    (void)state;
+    device_opens(tui);
+    press(tui, ":");
+    shows(tui, "filter");
+    press(tui, "sort sh\t\n");
+    assert_int_equal(tui->sort, PW_COLUMN_SHAPES);
+    press(tui, ":view prob\t\n");
+    assert_string_equal(tui->filter, "is:problem");
+    press(tui, ":view all\n:verify-all\n");
+    assert_int_equal(tui->intent, PW_INTENT_VERIFY);
+    assert_int_equal(tui->selection_count, 3);
+    press(tui, ":nonsense\n");
+    shows(tui, "no command 'nonsense'");
+    press(tui, "/sens:high\n:save-view mine\n");
+    assert_true(tui->views_changed);
+    press(tui, ":view all\n");
+    assert_int_equal(tui->visible_count, 3);
+    press(tui, ":view mine\n");
+    assert_int_equal(tui->visible_count, 1);
+    press(tui, ":save-view all\n");
+    shows(tui, "built in");
+    press(tui, ":screen messages\n");
+    assert_int_equal(tui->screen, PW_SCREEN_MESSAGES);
+    close_tui(tui);
+}
+
+static void test_saved_views(void **state)
+{
+    struct pw_tui *tui = open_tui(24, 100), *other = open_tui(24, 100);
+    struct pw_buf text = {0};
+
+    (void)state;
+    press(tui, "/flops>1\n:sort n\n:save-view a b\n");
+    pw_tui_views_write(tui, &text);
+    assert_string_equal(pw_buf_text(&text), "a b\tflops>1\t-n\tnone\n");
+    pw_tui_views_read(other, pw_buf_text(&text));
+    press(other, ":view a b\n");
+    assert_string_equal(other->filter, "flops>1");
+    assert_int_equal(other->sort, PW_COLUMN_NODES);
+    assert_true(other->descending);
+    pw_tui_views_read(other, "broken line\n");
+    shows(other, "saved views, line 1");
+    pw_buf_clear(&text);
+    pw_tui_destroy(other);
+    close_tui(tui);
+}
+
+/* Screens of lines: text is found, n goes on, and the prompt takes any script. */
+static void test_find_in_lines(void **state)
+{
+    struct pw_tui *tui = open_tui(10, 80);
+    struct pw_input wide = {.kind = PW_INPUT_KEY, .key = 0x4e2d};
+    int first;
+
+    (void)state;
+    press(tui, "?/previous\n");
+    first = tui->scroll[PW_SCREEN_HELP];
+    shows(tui, "revious");
+    press(tui, "n");
+    assert_true(tui->scroll[PW_SCREEN_HELP] != first);
+    press(tui, "N");
+    assert_int_equal(tui->scroll[PW_SCREEN_HELP], first);
+    press(tui, "/ab");
+    pw_tui_apply(tui, &wide);
+    assert_string_equal(tui->prompt.text, "ab\xe4\xb8\xad");
+    wide.key = PW_KEY_BACKSPACE;
+    pw_tui_apply(tui, &wide);
+    assert_string_equal(tui->prompt.text, "ab");
+    press(tui, "\033");
+    assert_int_equal(tui->prompt.kind, PW_PROMPT_CLOSED);
+    close_tui(tui);
+}
+
+/* Decisions are handed to the loop as whole entries, and what comes back from the file is shown. */
+static void test_decisions(void **state)
+{
+    struct pw_tui *tui = open_tui(30, 130);
+    struct pw_triage_entry entries[1] = {{.id = "bbbbbbbbbbbbbbbb",
+                                          .status = PW_TRIAGE_DOING,
+                                          .owner = "ana",
+                                          .note = "driver 12",
+                                          .waiver = {.present = true,
+                                                     .reason = "rounding of the driver",
+                                                     .owner = "ana",
+                                                     .until = "2026-12-31",
+                                                     .gates = PW_WAIVE_ALL}}};
+    struct pw_event event = {.kind = PW_EVENT_TRIAGE, .triage = entries, .triage_count = 1};
+
+    (void)state;
+    device_opens(tui);
+    memcpy(tui->today, "2026-12-01", 11);
+    memcpy(tui->user_name, "bo", 3);
+    press(tui, "/softmax\n:status doing\n");
+    assert_int_equal(tui->intent, PW_INTENT_TRIAGE);
+    assert_int_equal(tui->decision_count, 1);
+    assert_string_equal(tui->decisions[0].id, "bbbbbbbbbbbbbbbb");
+    assert_string_equal(tui->decisions[0].op, "Softmax-13");
+    assert_int_equal(tui->decisions[0].status, PW_TRIAGE_DOING);
+    press(tui, ":owner ana\n"); /* builds on the decision before, though the file has not answered yet */
+    assert_int_equal(tui->decisions[0].status, PW_TRIAGE_DOING);
+    assert_string_equal(tui->decisions[0].owner, "ana");
+    tui->intent = PW_INTENT_NONE;
+    press(tui, ":status nonsense\n");
+    assert_int_equal(tui->intent, PW_INTENT_NONE);
+    shows(tui, "expected open, doing");
+    send(tui, &event);
+    shows(tui, "waived");
+    press(tui, "\n");
+    shows(tui, "doing, owner ana");
+    shows(tui, "waived until 2026-12-31 by ana: rounding of the driver");
+    press(tui, "inot needed\n"); /* the note begins with the former one */
+    assert_int_equal(tui->intent, PW_INTENT_TRIAGE);
+    assert_string_equal(tui->decisions[0].note, "driver 12not needed");
+    assert_string_equal(tui->decisions[0].owner, "ana"); /* the rest of the entry stays */
+    memcpy(tui->today, "2027-01-01", 11);
+    shows(tui, "(expired)");
+    press(tui, ":waive 2027-02-01 next driver\n");
+    assert_string_equal(tui->decisions[0].waiver.until, "2027-02-01");
+    assert_string_equal(tui->decisions[0].waiver.reason, "next driver");
+    press(tui, ":waive soon\n");
+    shows(tui, "expected a last day and a reason");
+    press(tui, "1\033/work:doing owner:ana\n");
+    assert_int_equal(tui->visible_count, 1);
+    close_tui(tui);
+}
+
+static void test_export_and_copy(void **state)
+{
+    struct pw_tui *tui = open_tui(8, 100);
+    struct pw_event failed = {.kind = PW_EVENT_CASE, .done = 1, .total = 1};
+    struct pw_buf text = {0};
+
+    (void)state;
+    device_opens(tui);
+    press(tui, "y");
+    assert_int_equal(tui->intent, PW_INTENT_NONE);
+    failed.result = (struct pw_case_result){.signature = 1, .verdict = PW_VERDICT_FAIL, .reason = ""};
+    snprintf(failed.result.id, sizeof failed.result.id, "1:bbbb:f32:graph:normal:1");
+    send(tui, &failed);
+    press(tui, "/softmax\ny");
+    assert_int_equal(tui->intent, PW_INTENT_COPY);
+    assert_string_equal(tui->intent_text,
+                        "portwright verify 'm.onnx' --target opencl --case '1:bbbb:f32:graph:normal:1'");
+    press(tui, ":export rows.csv\n");
+    assert_int_equal(tui->intent, PW_INTENT_EXPORT);
+    pw_tui_export(tui, "rows.csv", &text);
+    assert_non_null(strstr(pw_buf_text(&text), "bbbbbbbbbbbbbbbb,\"Softmax-13\",activation,1,0.1,kernel,high,no,"));
+    pw_buf_clear(&text);
+    press(tui, "\033\n");
+    pw_tui_export(tui, "detail.txt", &text);
+    assert_non_null(strstr(pw_buf_text(&text), "   FAIL    1:bbbb:f32:graph:normal:1"));
+    pw_buf_clear(&text);
+    close_tui(tui);
+}
+
+/* A run of the whole graph: the culprit is told from its victim, and only they are listed on request. */
+static void test_endtoend(void **state)
+{
+    struct pw_tui *tui = open_tui(30, 120);
+    struct pw_event started = {.kind = PW_EVENT_STARTED, .whole_graph = true, .mode = PW_ENDTOEND_NODES, .total = 3};
+    struct pw_event node = {.kind = PW_EVENT_NODE, .total = 3};
+    struct pw_event finished = {.kind = PW_EVENT_FINISHED, .whole_graph = true, .mode = PW_ENDTOEND_NODES};
+    static const pw_node_standing standings[] = {PW_NODE_CULPRIT, PW_NODE_VICTIM, PW_NODE_HELD};
+
+    (void)state;
+    press(tui, "5");
+    shows(tui, "has not run yet: r compares");
+    press(tui, "r");
+    assert_int_equal(tui->intent, PW_INTENT_RUN);
+    assert_int_equal(tui->run_mode, PW_ENDTOEND_NODES);
+    send(tui, &started);
+    for (int i = 0; i < 3; i++) {
+        node.done = (size_t)i + 1;
+        node.node = (struct pw_endtoend_node){.node = &nodes[i],
+                                              .pattern = -1,
+                                              .standing = standings[i],
+                                              .on_target = true,
+                                              .implementation = "k",
+                                              .note = "",
+                                              .reason = i == 0 ? "wrong by a thousandth" : "",
+                                              .has_isolated = true,
+                                              .tolerance = 1e-6};
+        node.node.isolated.max_error = i == 0 ? 1e-3 : 1e-8;
+        node.node.propagated.max_error = i < 2 ? 1e-3 : 0;
+        send(tui, &node);
+    }
+    shows(tui, "running 3/3");
+    finished.endtoend =
+        (struct pw_endtoend_totals){.nodes = 3, .culprits = 1, .victims = 1, .first_divergence = &nodes[0]};
+    send(tui, &finished);
+    shows(tui, "does not hold: 3 nodes");
+    shows(tui, "> culprit    1.0e-03   1.0e-06   1.0e-03");
+    shows(tui, "wrong by a thousandth");
+    shows(tui, "Mystery");
+    press(tui, "d");
+    hides(tui, "Mystery");
+    shows(tui, "victim");
+    close_tui(tui);
+}
+
+static const char *label_plain(char *dst, size_t size, double value)
+{
+    snprintf(dst, size, "%g", value);
+    return dst;
+}
+
+/* Two rows of eight columns have 16 x 8 dots: 0..3 rises by a third of the height and of the width a step. The dots
+ * were placed by hand. */
+static void test_chart(void **state)
+{
+    const double rising[] = {0, 3, NAN, 3};
+    const size_t marks[] = {1};
+    struct pw_chart chart = {.title = "t",
+                             .values = rising,
+                             .count = 4,
+                             .limit = NAN,
+                             .marks = marks,
+                             .mark_count = 1,
+                             .width = 8,
+                             .height = 2,
+                             .label = label_plain,
+                             .style = PW_STYLE_NORMAL};
+    struct pw_lines lines = {0};
+    struct pw_buf text = {0};
+
+    (void)state;
+    pw_lines_begin(&lines, 40);
+    pw_chart_add(&chart, false, &lines);
+    pw_lines_text(&lines, &text);
+    /* Dots: x = 0, 5, none, 15; y = 7, 6, 4, 3, 1, 0 from x = 0 to 5 (7 - 1.4 x, rounded), and 0 at 15. Cells: (0,7)
+     * and (1,6) make U+2860, (2,4) U+2801, (3,3) U+2880, (4,1) and (5,0) U+280A, (15,0) U+2808. */
+    assert_string_equal(pw_buf_text(&text), "   t\n"
+                                            "            3  \u2880\u280a    \u2808\n"
+                                            "            0 \u2860\u2801      \n"
+                                            "                \u25b2\n");
+    pw_buf_clear(&text);
+    pw_lines_clear(&lines);
+}
+
+static void click(struct pw_tui *tui, int row, int column)
+{
+    struct pw_input input = {.kind = PW_INPUT_CLICK, .row = row, .column = column};
+
+    pw_tui_apply(tui, &input);
+}
+
+static void test_clicks(void **state)
+{
+    struct pw_tui *tui = open_tui(9, 80);
+
+    (void)state;
+    device_opens(tui);
+    click(tui, 2, 3); /* the head of the operators */
+    assert_int_equal(tui->sort, PW_COLUMN_OPERATOR);
+    assert_int_equal(tui->visible[0], 0);
+    click(tui, 2, 3);
+    assert_true(tui->descending);
+    click(tui, 4, 10);
+    assert_int_equal(tui->cursor, 1);
+    click(tui, 8, 16); /* the footer's "a verify all" */
+    assert_int_equal(tui->intent, PW_INTENT_VERIFY);
+    assert_int_equal(tui->selection_count, 3);
+    click(tui, 4, 10);
+    assert_int_equal(tui->screen, PW_SCREEN_DETAIL);
+    close_tui(tui);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_query),           cmocka_unit_test(test_groups_and_nodes),
+        cmocka_unit_test(test_palette),         cmocka_unit_test(test_saved_views),
+        cmocka_unit_test(test_find_in_lines),   cmocka_unit_test(test_decisions),
+        cmocka_unit_test(test_export_and_copy), cmocka_unit_test(test_endtoend),
+        cmocka_unit_test(test_chart),           cmocka_unit_test(test_clicks),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
