@@ -5,11 +5,13 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/hash.h"
 #include "cli/cmd.h"
 #include "cli/options.h"
 #include "report/inventory.h"
 #include "report/ops.h"
+#include "store/endtoend.h"
 #include "verify/verify.h"
 
 /* Everything the command holds. */
@@ -134,6 +136,28 @@ static pw_status describe_bindings(struct listing *l, struct pw_error *err)
     return l->report.bindings == NULL ? pw_error_memory(err, 1) : PW_OK;
 }
 
+/* What precision sweeps of this graph have measured replaces the rules of thumb. A store that is only the default's
+ * place and cannot be read is no reason to list nothing. */
+static pw_status take_measured(struct listing *l, struct pw_error *err)
+{
+    const char *path = l->options->db ? l->options->db : ".portwright/portwright.db";
+    struct pw_store *store = NULL;
+    struct pw_store_sensitivity *rows = NULL;
+    struct pw_error refused = {0};
+    size_t count = 0;
+    pw_status status;
+
+    if (!path[0] || (!l->options->db && !pw_file_exists(path)))
+        return PW_OK;
+    status = pw_store_open(path, true, &store, &refused);
+    if (status == PW_OK)
+        status = pw_store_sensitivities(store, l->graph_id, &l->arena, &rows, &count, &refused);
+    pw_store_close(store);
+    if (status != PW_OK)
+        return l->options->db ? pw_error_set(err, status, "%s", refused.message) : PW_OK;
+    return pw_store_apply_sensitivities(rows, count, l->inventory, err);
+}
+
 static pw_status read_graph(struct listing *l, struct pw_error *err)
 {
     const struct pw_options *options = l->options;
@@ -149,6 +173,9 @@ static pw_status read_graph(struct listing *l, struct pw_error *err)
     if (status != PW_OK)
         return status;
     pw_hash_text(pw_model_structure_hash(l->model), l->graph_id);
+    status = take_measured(l, err);
+    if (status != PW_OK)
+        return status;
     l->report.inventory = l->inventory;
     l->report.model_path = options->args[0];
     l->report.graph_id = l->graph_id;
@@ -217,7 +244,7 @@ int pw_cmd_inventory(int argc, char **argv)
     };
     const struct pw_command_usage usage = {"inventory", "MODEL",
                                            "Lists a graph's operators and signatures with all their flags.",
-                                           "target dim ops-dir format output", own};
+                                           "target dim db ops-dir format output", own};
     struct pw_options options;
     struct pw_error err = {0};
     struct pw_buf out = {0};

@@ -29,6 +29,8 @@ struct pw_signature {
     double share;                    /* of the graph's FLOPs, 0..1, all nodes of it; NaN unknown */
     pw_sensitivity sensitivity;
     const char *sensitivity_reason;
+    bool sensitivity_measured;  /* by a precision sweep; else the room's rule of thumb */
+    double sensitivity_damage;  /* measured, by the worse of the narrow dtypes; infinity: NaN, Inf or flips */
     bool dynamic;               /* any symbolic dim */
     const char *dynamic_reason; /* "in 0 dims 0,1: batch, sequence; output size depends on data" or "" */
     bool data_dependent;

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/map.h"
 #include "job/session_internal.h"
+#include "store/endtoend.h"
 
 #define ASSUMED_BATCH 1
 #define ASSUMED_SIZE 16
@@ -378,7 +379,13 @@ int pw_session_fd(const struct pw_session *session)
 
 struct pw_event *pw_session_next(struct pw_session *session)
 {
-    return pw_queue_take(&session->events);
+    struct pw_event *event = pw_queue_take(&session->events);
+    struct pw_error ignored = {0};
+
+    /* Here, on the client's thread: nobody else reads these fields of the inventory. */
+    if (event && event->sensitivity_count)
+        pw_store_apply_sensitivities(event->sensitivities, event->sensitivity_count, session->inventory, &ignored);
+    return event;
 }
 
 void pw_session_submit(struct pw_session *session, struct pw_job *job, int *number)

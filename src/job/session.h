@@ -55,7 +55,7 @@ typedef enum {
     PW_EVENT_SIGNATURE, /* a signature's summary */
     PW_EVENT_BENCH,     /* a signature's benchmark: its first figure, or the last word (figure_final) */
     PW_EVENT_FINISHED,  /* job over: totals, or error */
-    PW_EVENT_HISTORY,   /* latest stored rows were read */
+    PW_EVENT_HISTORY,   /* latest stored rows were read; measured sensitivities are in the inventory from here on */
     PW_EVENT_ANSWER,    /* to pw_session_ask; failed: error holds why there is none */
     PW_EVENT_TRIAGE,    /* all decisions of the triage file, as they are now */
     PW_EVENT_MESSAGE,   /* something the person should know (store unavailable…) */
@@ -93,6 +93,8 @@ struct pw_event {
     const char *text;                          /* ANSWER in text */
     const struct pw_store_signature_row *rows; /* HISTORY, ANSWER */
     size_t row_count;
+    const struct pw_store_sensitivity *sensitivities; /* HISTORY, LAYER: pw_session_next applies them */
+    size_t sensitivity_count;
     const struct pw_triage_entry *triage; /* TRIAGE; baseline/triage.h */
     size_t triage_count;
     bool whole_graph;                   /* STARTED, FINISHED: of pw_session_run; nodes or layers are counted */

@@ -1,4 +1,5 @@
 /* Runs of the whole graph: the job, its events, and what of them the store keeps. */
+#include <math.h>
 #include <string.h>
 
 #include "job/session_internal.h"
@@ -62,6 +63,32 @@ static bool copy_layer(struct pw_event *event, const struct pw_sweep_layer *laye
     return copy_text(&event->arena, &event->layer.name);
 }
 
+/* What was measured just now shows in the inventory at once. */
+static bool add_sensitivities(const struct graph_run *run, struct pw_event *event)
+{
+    const struct pw_sweep_layer *layer = &event->layer;
+    struct pw_store_sensitivity *rows =
+        pw_arena_alloc(&event->arena, layer->node_count * PW_SWEEP_DTYPES + 1, sizeof *rows);
+
+    if (!rows)
+        return false;
+    for (size_t n = 0; n < layer->node_count; n++)
+        for (int d = 0; d < PW_SWEEP_DTYPES; d++) {
+            const struct pw_sweep_cell *cell = &layer->cells[d];
+
+            rows[event->sensitivity_count++] = (struct pw_store_sensitivity){
+                .node = pw_inference_node_number(run->session->concrete_inference, layer->nodes[n]),
+                .layer = layer->name,
+                .dtype = pw_dtype_name(cell->dtype),
+                .damage = cell->ran ? cell->damage : NAN,
+                .max_error = cell->ran ? cell->max_error : NAN,
+                .flips = cell->flips,
+                .held = cell->held};
+        }
+    event->sensitivities = rows;
+    return true;
+}
+
 static struct pw_event *copy_event(const struct graph_run *run, const struct pw_endtoend_event *from)
 {
     static const pw_event_kind kinds[] = {[PW_ENDTOEND_STARTED] = PW_EVENT_STARTED,
@@ -82,7 +109,7 @@ static struct pw_event *copy_event(const struct graph_run *run, const struct pw_
                 copy_text(&event->arena, &event->output.reason);
     }
     if (whole && from->layer)
-        whole = copy_layer(event, from->layer);
+        whole = copy_layer(event, from->layer) && add_sensitivities(run, event);
     if (!whole) {
         pw_event_free(event);
         pw_session_say(run->session, PW_ERR_NO_MEMORY, "out of memory: a result is not shown");

@@ -8,6 +8,7 @@
 #include "baseline/triage.h"
 #include "job/session_internal.h"
 #include "store/bench.h"
+#include "store/endtoend.h"
 
 void pw_session_say(struct pw_session *session, pw_status status, const char *format, ...)
 {
@@ -95,6 +96,7 @@ static void send_history(struct pw_session *session, struct pw_store *store)
 {
     struct pw_event *event = pw_event_create(PW_EVENT_HISTORY);
     struct pw_store_signature_row *rows = NULL;
+    struct pw_store_sensitivity *measured = NULL;
     struct pw_error err = {0};
 
     if (!event)
@@ -106,6 +108,10 @@ static void send_history(struct pw_session *session, struct pw_store *store)
         return;
     }
     event->rows = rows;
+    if (pw_store_sensitivities(store, session->graph_id, &event->arena, &measured, &event->sensitivity_count, &err) !=
+        PW_OK)
+        pw_session_say(session, err.status, "%s", err.message);
+    event->sensitivities = measured;
     pw_queue_push(&session->events, event);
 }
 

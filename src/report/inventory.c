@@ -79,7 +79,8 @@ size_t *pw_report_inventory_order(const struct pw_inventory *inventory)
 
 struct cells {
     char count[24], flops[CELL], bytes[CELL], parameters[24], intensity[24], share[16], flags[8];
-    const char *category, *sensitivity;
+    char sensitivity[24];
+    const char *category;
 };
 
 static void put_si(char *dst, size_t size, double value)
@@ -109,7 +110,11 @@ static void fill_cells(const struct pw_signature *s, struct cells *c)
     snprintf(c->flags, sizeof c->flags, "%s%s%s", s->dynamic ? "d" : "", s->data_dependent ? "x" : "",
              s->shape_arithmetic ? "s" : "");
     c->category = pw_report_category_word(s->category);
-    c->sensitivity = sensitivity_words[s->sensitivity];
+    if (s->sensitivity_measured)
+        snprintf(c->sensitivity, sizeof c->sensitivity, "%s %.0e", sensitivity_words[s->sensitivity],
+                 s->sensitivity_damage);
+    else
+        snprintf(c->sensitivity, sizeof c->sensitivity, "%s", sensitivity_words[s->sensitivity]);
 }
 
 static const char *coverage_of(const struct pw_report_target *target, size_t signature)
@@ -258,14 +263,17 @@ static void text_patterns(const struct pw_inventory *inventory, int width, struc
     }
 }
 
+#define SENSITIVITY_WIDTH 12 /* with a measured figure: "medium 4e-03" */
+
 struct columns {
     size_t label, shapes; /* shapes 0: left out */
+    size_t sensitivity;
     bool category;
 };
 
 static struct columns fit_columns(const struct pw_report_inventory *report, int width)
 {
-    struct columns c = {.label = 8, .category = true};
+    struct columns c = {.label = 8, .sensitivity = 6, .category = true};
     size_t fixed, room = width > 0 ? (size_t)width : 80;
 
     for (size_t i = 0; i < report->inventory->signature_count; i++) {
@@ -273,10 +281,12 @@ static struct columns fit_columns(const struct pw_report_inventory *report, int 
 
         if (columns > c.label)
             c.label = columns;
+        if (report->inventory->signatures[i].sensitivity_measured)
+            c.sensitivity = SENSITIVITY_WIDTH;
     }
     if (c.label > LABEL_MAX)
         c.label = LABEL_MAX;
-    fixed = c.label + 12 + 5 + 8 + 7 + 7 + 4 + report->target_count * (COVERAGE_WIDTH + 1);
+    fixed = c.label + 12 + 5 + 8 + 7 + c.sensitivity + 1 + 4 + report->target_count * (COVERAGE_WIDTH + 1);
     if (fixed + SHAPES_MIN + 1 > room && fixed > 12) { /* the category goes first */
         c.category = false;
         fixed -= 12;
@@ -294,7 +304,9 @@ static void text_head(const struct pw_report_inventory *report, const struct col
     put_cell(out, "operator", c->label, false);
     if (c->category)
         put_cell(out, " category", 12, false);
-    pw_buf_puts(out, "count   FLOPs  share sens.  dyn");
+    pw_buf_puts(out, "count   FLOPs  share ");
+    put_cell(out, c->sensitivity > 6 ? "sens. damage" : "sens.", c->sensitivity, false);
+    pw_buf_puts(out, " dyn");
     for (size_t t = 0; t < report->target_count; t++) {
         pw_buf_putc(out, ' ');
         put_cell(out, report->target_count > 1 ? report->targets[t].spec : "coverage", COVERAGE_WIDTH, false);
@@ -320,7 +332,7 @@ static void text_row(const struct pw_report_inventory *report, const struct colu
     pw_buf_putc(out, ' ');
     put_cell(out, cells.share, 6, true);
     pw_buf_putc(out, ' ');
-    put_cell(out, cells.sensitivity, 6, false);
+    put_cell(out, cells.sensitivity, c->sensitivity, false);
     pw_buf_putc(out, ' ');
     put_cell(out, cells.flags, 3, false);
     for (size_t t = 0; t < report->target_count; t++) {

@@ -148,6 +148,8 @@ static json_t *json_signature(const struct pw_report_inventory *report, size_t i
     set(item, "share", pw_report_json_real(s->share));
     set(item, "sensitivity", json_string(sensitivity_words[s->sensitivity]));
     set(item, "sensitivity_reason", pw_report_json_text(s->sensitivity_reason));
+    set(item, "sensitivity_measured", json_boolean(s->sensitivity_measured));
+    set(item, "sensitivity_damage", s->sensitivity_measured ? pw_report_json_real(s->sensitivity_damage) : json_null());
     set(item, "dynamic", json_boolean(s->dynamic));
     set(item, "dynamic_reason", pw_report_json_text(s->dynamic_reason));
     set(item, "data_dependent", json_boolean(s->data_dependent));

@@ -281,8 +281,10 @@ static void text_layers(const struct pw_report_run *report, int width, struct pw
             put_number(out, ranked[i]->cells[d].ran, ranked[i]->cells[d].damage);
         pw_buf_printf(out, "  %s\n", pw_report_run_advice(ranked[i]));
     }
-    pw_buf_puts(out, "damage: relative root mean square error at the worst output against the graph in double; "
-                     "sums accumulate in float32\n");
+    pw_buf_puts(out,
+                "damage: relative root mean square error at the worst output against the graph in double; sums "
+                "accumulate in float32.\nA dtype holds when every output keeps to the protocol's tolerance for its "
+                "name, else when it is as good as one\nstored in that dtype.\n");
     pw_free(ranked);
 }
 

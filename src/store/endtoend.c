@@ -1,6 +1,7 @@
 #include "store/endtoend.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "store/store_internal.h"
 
@@ -184,6 +185,75 @@ static pw_status read_row(sqlite3_stmt *q, struct pw_arena *arena, struct pw_sto
                                          .held = sqlite3_column_int(q, 6) != 0,
                                          .run_id = sqlite3_column_int64(q, 7)};
     return row->layer && row->dtype ? PW_OK : pw_error_memory(err, 64);
+}
+
+/* The worst of a signature's nodes in a dtype. */
+struct measured {
+    bool any, held;
+    double damage;
+    const char *layer;
+};
+
+static void fold(struct measured *into, const struct pw_store_sensitivity *row)
+{
+    if (isnan(row->damage))
+        return;
+    if (!into->any || row->damage > into->damage) {
+        into->damage = row->damage;
+        into->layer = row->layer;
+    }
+    into->held = row->held && (into->held || !into->any);
+    into->any = true;
+}
+
+static pw_status describe(struct pw_inventory *inventory, struct pw_signature *signature, const struct measured *half,
+                          const struct measured *bfloat, struct pw_error *err)
+{
+    const struct measured *worse = half->damage > bfloat->damage ? half : bfloat;
+    struct pw_buf text = {0};
+
+    pw_buf_puts(&text, "measured: damage at the outputs ");
+    if (half->any)
+        pw_buf_printf(&text, "%.2g in float16%s", half->damage, bfloat->any ? ", " : "");
+    if (bfloat->any)
+        pw_buf_printf(&text, "%.2g in bfloat16", bfloat->damage);
+    if (signature->node_count > 1 || strncmp(worse->layer, signature->nodes[0]->name, strlen(worse->layer)))
+        pw_buf_printf(&text, " (%s)", worse->layer);
+    signature->sensitivity_reason = pw_arena_strndup(&inventory->arena, pw_buf_text(&text), text.size);
+    pw_buf_clear(&text);
+    if (!signature->sensitivity_reason) {
+        signature->sensitivity_reason = "";
+        return pw_error_memory(err, 128);
+    }
+    signature->sensitivity_measured = true;
+    signature->sensitivity_damage = worse->damage;
+    signature->sensitivity = half->any && bfloat->any && half->held && bfloat->held ? PW_SENSITIVITY_LOW
+                             : half->held || bfloat->held                           ? PW_SENSITIVITY_MEDIUM
+                                                                                    : PW_SENSITIVITY_HIGH;
+    return PW_OK;
+}
+
+pw_status pw_store_apply_sensitivities(const struct pw_store_sensitivity *rows, size_t count,
+                                       struct pw_inventory *inventory, struct pw_error *err)
+{
+    struct measured(*found)[2] = pw_calloc(inventory->signature_count + 1, sizeof *found);
+    pw_status status = PW_OK;
+
+    if (!found)
+        return pw_error_memory(err, inventory->signature_count * sizeof *found);
+    for (size_t i = 0; i < count; i++) {
+        int signature = rows[i].node < inventory->node_number_count ? inventory->node_signature[rows[i].node] : -1;
+
+        if (signature >= 0 && !strcmp(rows[i].dtype, "float16"))
+            fold(&found[signature][0], &rows[i]);
+        else if (signature >= 0 && !strcmp(rows[i].dtype, "bfloat16"))
+            fold(&found[signature][1], &rows[i]);
+    }
+    for (size_t s = 0; s < inventory->signature_count && status == PW_OK; s++)
+        if ((found[s][0].any || found[s][1].any) && inventory->signatures[s].floating)
+            status = describe(inventory, &inventory->signatures[s], &found[s][0], &found[s][1], err);
+    pw_free(found);
+    return status;
 }
 
 pw_status pw_store_sensitivities(struct pw_store *store, const char *graph, struct pw_arena *arena,

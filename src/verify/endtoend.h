@@ -76,7 +76,7 @@ struct pw_sweep_cell {
     double damage;             /* relative root mean square error at the worst output; infinity: NaN, Inf or a flip */
     double max_error;          /* hybrid, at the worst output */
     int64_t flips;             /* integers, NaN and Inf at the outputs that differ */
-    bool held;                 /* within the tolerance of every output */
+    bool held; /* every output within what a rule with its name says, else as good as one stored in the dtype */
     char note[128];
 };
 

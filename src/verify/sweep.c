@@ -11,10 +11,6 @@
 #include "verify/divergence.h"
 #include "verify/sweep.h"
 
-/* What an output may lose where the protocol has no rule with its name: one unit in the last place of float16, as a
- * share of its root mean square. */
-#define DEFAULT_DAMAGE 9.765625e-4
-
 static const pw_dtype sweep_dtypes[PW_SWEEP_DTYPES] = {PW_DTYPE_FLOAT16, PW_DTYPE_BFLOAT16, PW_DTYPE_FLOAT32};
 
 struct sweep {
@@ -246,7 +242,7 @@ static pw_status measure(struct sweep *sweep, const struct pw_value *results, st
             return status;
         damage = comparison.mismatches ? INFINITY : sqrt(comparison.nmse);
         cell->flips += comparison.mismatches;
-        cell->held = cell->held && (rule ? comparison.over == 0 : damage <= DEFAULT_DAMAGE);
+        cell->held = cell->held && (rule ? comparison.over == 0 : damage <= pw_dtype_epsilon(sweep->dtype));
         cell->damage = damage > cell->damage ? damage : cell->damage;
         cell->max_error = comparison.max_error > cell->max_error ? comparison.max_error : cell->max_error;
     }
