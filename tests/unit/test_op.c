@@ -82,7 +82,11 @@ static void test_tables(void **state)
     (void)state;
     for (const struct pw_room *room = pw_rooms; room->name != NULL; room++) {
         for (const struct pw_op *op = room->ops; op->name != NULL; op++) {
-            if (op->domain == NULL || op->since < 1 || op->infer == NULL || (op->golden == NULL && op->fast == NULL))
+            /* Gradient is replaced when a model is loaded: what is left of it can't be evaluated. */
+            bool replaced = strcmp(op->name, "Gradient") == 0 && op->host_only != NULL;
+
+            if (op->domain == NULL || op->since < 1 || op->infer == NULL ||
+                (op->golden == NULL && op->fast == NULL && !replaced))
                 fail_msg("%s-%d lacks a domain, a version, inference or a reference", op->name, op->since);
             check_formals(op, op->inputs, "inputs");
             check_formals(op, op->outputs, "outputs");
