@@ -120,8 +120,24 @@ static int open_beside(const char *path, struct pw_buf *name)
     return -1;
 }
 
+/* Into a pipe or a device, which are written to and never replaced by a file. */
+static pw_status write_through(const char *path, const char *data, size_t size, struct pw_error *err)
+{
+    int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0)
+        return io_error(err, "write", path);
+    bool written = write_all(fd, data, size);
+    int error = errno;
+    close(fd);
+    errno = error;
+    return written ? PW_OK : io_error(err, "write", path);
+}
+
 pw_status pw_file_write(const char *path, const char *data, size_t size, struct pw_error *err)
 {
+    struct stat st;
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+        return write_through(path, data, size, err);
     pw_status status = PW_OK;
     struct pw_buf name = {0};
     /* Through a link, its target is replaced, not the link. */

@@ -12,7 +12,7 @@
 pw_status pw_file_read(const char *path, size_t max_bytes, struct pw_buf *buf, struct pw_error *err);
 
 /* Writes through a temporary file in the same folder, fsync, rename: the old file stays
- * whole whatever happens (full disk, kill). */
+ * whole whatever happens (full disk, kill). A pipe or a device is written to. */
 pw_status pw_file_write(const char *path, const char *data, size_t size, struct pw_error *err);
 
 pw_status pw_file_mkdirs(const char *path, struct pw_error *err); /* mkdir -p, 0777 & umask */

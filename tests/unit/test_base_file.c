@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -124,6 +125,25 @@ static void a_failed_write_keeps_the_old_file(void **state)
     unlink(path.data);
     pw_buf_clear(&path);
     pw_buf_clear(&text);
+}
+
+static void a_pipe_is_written_to(void **state)
+{
+    struct pw_buf path = {0};
+    struct stat st;
+    char text[16] = "";
+    (void)state;
+    assert_int_equal(mkfifo(path_of(&path, "pipe"), 0600), 0);
+    int fd = open(path.data, O_RDWR | O_NONBLOCK);
+    assert_true(fd >= 0);
+    assert_int_equal(pw_file_write(path.data, "hello", 5, NULL), PW_OK);
+    assert_int_equal(read(fd, text, sizeof text - 1), 5);
+    assert_string_equal(text, "hello");
+    assert_int_equal(stat(path.data, &st), 0);
+    assert_true(S_ISFIFO(st.st_mode));
+    close(fd);
+    unlink(path.data);
+    pw_buf_clear(&path);
 }
 
 static void only_regular_files_are_opened(void **state)
@@ -337,6 +357,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(write_replaces_whole_files),
         cmocka_unit_test(a_failed_write_keeps_the_old_file),
+        cmocka_unit_test(a_pipe_is_written_to),
         cmocka_unit_test(only_regular_files_are_opened),
         cmocka_unit_test(paths),
 #if !defined(PW_SANITIZED)
