@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/hash.h"
 
+#define MAX_CASES 100000 /* kept of a long run; failures always are */
 #define MAX_FAILURES 200 /* listed one by one; more are counted */
 
 static volatile sig_atomic_t interrupted;
@@ -63,23 +64,41 @@ static bool keep_event(struct pw_check_run *run, struct pw_event *event)
     return true;
 }
 
+/* For reports that list every case. */
+static bool keep_case(struct pw_check_run *run, struct pw_event *event)
+{
+    bool room = run->case_count < MAX_CASES || failed_verdict(event->result.verdict);
+
+    if (!run->keep_cases)
+        return false;
+    if (!room || PW_GROW(run->cases, run->case_cap, run->case_count + 1, &run->error) != PW_OK ||
+        !keep_event(run, event)) {
+        run->case_left_out++;
+        return false;
+    }
+    run->cases[run->case_count++] = &event->result;
+    return true;
+}
+
 static bool on_case(struct pw_check_run *run, struct pw_event *event)
 {
     const struct pw_case_result *result = &event->result;
+    bool kept;
 
     show_progress(run, event);
     run->case_sums[result->signature] += pw_hash64(result->id, strlen(result->id), 0);
+    kept = keep_case(run, event);
     if (!failed_verdict(result->verdict) || run->failure_count == MAX_FAILURES)
-        return false;
+        return kept;
     if (PW_GROW(run->failures, run->failure_cap, run->failure_count + 1, &run->error) != PW_OK)
-        return false;
+        return kept;
     run->failures[run->failure_count++] = (struct pw_report_failure){.signature = result->signature,
                                                                      .case_id = result->id,
                                                                      .verdict = pw_verdict_name(result->verdict),
                                                                      .reason = result->reason,
                                                                      .shapes = result->shapes,
                                                                      .log = result->log};
-    return keep_event(run, event);
+    return kept || keep_event(run, event);
 }
 
 static void on_event(struct pw_check_run *run, struct pw_event *event)
@@ -188,6 +207,9 @@ struct pw_report_check pw_check_run_report(const struct pw_check_run *run)
                                     .runtime = info ? info->runtime : "",
                                     .bindings = pw_session_bindings(run->session),
                                     .protocol = protocol->path ? protocol->path : "",
+                                    .ops_dirs = run->options->ops_dirs,
+                                    .ops_dir_count = run->options->ops_dir_count,
+                                    .captured = run->captured,
                                     .seed = run->options->seed,
                                     .rows = run->rows,
                                     .failures = run->failures,
@@ -238,8 +260,11 @@ pw_status pw_check_run(struct pw_check_run *run, const struct pw_options *option
     size_t *selection = NULL, count = 0;
     pw_status status;
 
-    *run = (struct pw_check_run){
-        .options = options, .target = request->target, .progress = !options->quiet && isatty(STDERR_FILENO)};
+    *run = (struct pw_check_run){.options = options,
+                                 .target = request->target,
+                                 .keep_cases = request->keep_cases,
+                                 .captured = request->effort.captured,
+                                 .progress = !options->quiet && isatty(STDERR_FILENO)};
     pw_clock_iso(pw_clock_wall_ms(), run->recorded, sizeof run->recorded);
     status = open_session(run, request, err);
     if (status == PW_OK && request->op)
@@ -260,6 +285,7 @@ void pw_check_run_clear(struct pw_check_run *run)
         pw_event_free(run->kept[i]);
     pw_free(run->kept);
     pw_free(run->failures);
+    pw_free(run->cases);
     pw_arena_clear(&run->arena);
     *run = (struct pw_check_run){0};
 }

@@ -16,6 +16,7 @@ struct pw_check_request {
     const char *case_id; /* only this case; NULL: all */
     bool timing;
     struct pw_verify_effort effort;
+    bool keep_cases; /* every case, not only the failed ones */
 };
 
 struct pw_check_run {
@@ -29,6 +30,10 @@ struct pw_check_run {
     size_t kept_count, kept_cap;
     struct pw_report_failure *failures;
     size_t failure_count, failure_cap;
+    const struct pw_case_result **cases; /* with keep_cases, as they came */
+    size_t case_count, case_cap, case_left_out;
+    bool keep_cases;
+    const char *captured;
     struct pw_verify_totals totals;
     struct pw_error error; /* of the device or the job */
     bool finished, progress;

@@ -7,6 +7,7 @@ int pw_cmd_run(int argc, char **argv);
 int pw_cmd_conformance(int argc, char **argv);
 int pw_cmd_check(int argc, char **argv);
 int pw_cmd_bench(int argc, char **argv);
+int pw_cmd_verify(int argc, char **argv);
 int pw_cmd_baseline(int argc, char **argv);
 int pw_cmd_history(int argc, char **argv);
 int pw_cmd_env(int argc, char **argv);

@@ -22,6 +22,7 @@ static const struct command {
     const char *summary;
 } commands[] = {
     {"check", pw_cmd_check, "MODEL", "verify every signature on the target; the CI gate (also --check)"},
+    {"verify", pw_cmd_verify, "MODEL", "more cases of the same: distributions, shapes, dtypes, properties, a budget"},
     {"baseline", pw_cmd_baseline, "VERB",
      "record, list, diff, approve: what a graph was on a target, as reviewed text"},
     {"history", pw_cmd_history, "", "figures over runs; prune, backup FILE, check"},

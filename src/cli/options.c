@@ -110,7 +110,7 @@ static pw_status set_unsafe_kernels(struct pw_options *options, const char *valu
 
 static pw_status set_format(struct pw_options *options, const char *value, struct pw_error *err)
 {
-    static const char *const names[PW_FORMAT_COUNT] = {"text", "json", "csv", "md"};
+    static const char *const names[PW_FORMAT_COUNT] = {"text", "json", "csv", "md", "junit"};
 
     for (int i = 0; i < PW_FORMAT_COUNT; i++)
         if (!strcmp(value, names[i])) {
@@ -118,7 +118,7 @@ static pw_status set_format(struct pw_options *options, const char *value, struc
             options->format_given = true;
             return PW_OK;
         }
-    return pw_error_set(err, PW_ERR_USAGE, "--format: expected text, json, csv or md, found '%s'", value);
+    return pw_error_set(err, PW_ERR_USAGE, "--format: expected text, json, csv, md or junit, found '%s'", value);
 }
 
 static pw_status set_seed(struct pw_options *options, const char *value, struct pw_error *err)
@@ -187,7 +187,7 @@ static const struct shared_option {
     {"db", "FILE", "the store (default .portwright/portwright.db; \"\" = none)", set_db},
     {"ops-dir", "DIR", "kernels that replace or add to the built-in ones; repeatable", set_ops_dir},
     {"unsafe-kernels", NULL, "run kernels of --ops-dir also where the system cannot confine them", set_unsafe_kernels},
-    {"format", "F", "text, json, csv or md", set_format},
+    {"format", "F", "text, json, csv, md, and junit where test results are written", set_format},
     {"output", "FILE", "write there instead of the terminal (also -o)", set_output},
     {"rtol", "X", "relative tolerance", set_rtol},
     {"atol", "X", "absolute tolerance", set_atol},
@@ -351,6 +351,8 @@ void pw_options_parse(int argc, char **argv, const struct pw_command_usage *usag
     }
     if (status == PW_OK)
         status = check_unsafe(usage, options, &err);
+    if (status == PW_OK && options->format == PW_FORMAT_JUNIT && !takes(usage, "junit"))
+        status = pw_error_set(&err, PW_ERR_USAGE, "--format: %s writes text, json, csv or md, not junit", usage->name);
     if (status != PW_OK)
         *exit_code = pw_options_fail(&err);
 }

@@ -24,7 +24,14 @@ enum {
     PW_EXIT_TARGET = 3 /* the target could not be used */
 };
 
-typedef enum { PW_FORMAT_TEXT, PW_FORMAT_JSON, PW_FORMAT_CSV, PW_FORMAT_MD, PW_FORMAT_COUNT } pw_format;
+typedef enum {
+    PW_FORMAT_TEXT,
+    PW_FORMAT_JSON,
+    PW_FORMAT_CSV,
+    PW_FORMAT_MD,
+    PW_FORMAT_JUNIT,
+    PW_FORMAT_COUNT
+} pw_format;
 
 #define PW_OPTION_TARGETS 8
 #define PW_OPTION_SETS 16
@@ -61,7 +68,8 @@ struct pw_command_usage {
     const char *name;     /* "conformance" */
     const char *synopsis; /* "DIR..." */
     const char *summary;
-    const char *shared; /* names of shared options it takes, blank-separated: "target dim format" */
+    const char
+        *shared; /* names of shared options it takes, blank-separated: "target dim format"; "junit": that format too */
     const struct pw_option_own *own;
 };
 

@@ -9,6 +9,7 @@
 #include <jansson.h>
 
 #include "report/check_gate.h"
+#include "report/verify.h"
 
 struct cells { /* one row as text */
     char nodes[16], error[24], tolerance[24], time[24], reference[40], ratio[16];
@@ -154,10 +155,9 @@ static void text_failures(const struct pw_report_check *report, struct pw_buf *o
         pw_text_display(out, f->shapes, strlen(f->shapes), 160, false);
         pw_buf_puts(out, "\n  ");
         pw_text_display(out, f->reason, strlen(f->reason), 400, false);
-        pw_buf_puts(out, "\n  reproduce: portwright check ");
-        pw_text_display(out, report->model_path, strlen(report->model_path), 0, false);
-        pw_buf_printf(out, " --target %s%s%s --case %s\n", report->target, report->bindings[0] ? " --dim " : "",
-                      report->bindings, f->case_id);
+        pw_buf_puts(out, "\n  reproduce: ");
+        pw_report_reproduce(report, f->case_id, out);
+        pw_buf_putc(out, '\n');
         if (f->log[0]) {
             pw_buf_puts(out, "  log: ");
             pw_text_display(out, f->log, strlen(f->log), 600, false);

@@ -18,6 +18,9 @@ struct pw_report_failure {
 struct pw_report_check {
     const struct pw_inventory *inventory;
     const char *model_path, *graph_id, *target, *device, *runtime, *bindings, *protocol;
+    const struct pw_ops_dir *ops_dirs; /* of the command line, for the reproducer */
+    size_t ops_dir_count;
+    const char *captured; /* folder, or NULL */
     uint64_t seed;
     const struct pw_signature_result **rows; /* by signature; NULL: not selected */
     const struct pw_report_failure *failures;

@@ -43,6 +43,10 @@ static pw_status run_minimum(struct pw_verify_state *state, size_t position, str
     struct pw_verify_signature *s = &state->signatures[position];
     pw_status status = pw_verify_signature_begin(state, position, err);
 
+    if (status == PW_OK && state->request->effort.explain) {
+        s->over = true;
+        return pw_verify_explain(state, position, err);
+    }
     if (status != PW_OK || s->skipped)
         return status;
     if (state->request->case_id)

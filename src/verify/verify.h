@@ -90,6 +90,7 @@ struct pw_signature_result {
     int slices; /* the samples of either side come in so many slices of equal number, target and reference in turns */
     bool gate_failed; /* by the protocol: failed, unproven, or on the host where the target is demanded */
     const char *gate_reason;
+    const char *explanation; /* with effort.explain, lines; else NULL */
 };
 
 typedef enum {
@@ -124,6 +125,7 @@ struct pw_verify_effort {
     int max_failures;  /* stop after so many failed cases; 0 = no limit */
     bool no_shrink;    /* leave failing cases as they are */
     const char *captured; /* folder written by verify/capture.h; NULL: no captured activations */
+    bool explain;         /* run nothing: say in each summary what would be judged, how and why */
 };
 
 struct pw_verify_request {

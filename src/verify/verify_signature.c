@@ -183,7 +183,7 @@ void pw_verify_signature_settle(struct pw_verify_state *state, size_t position)
     struct pw_verify_signature *s = &state->signatures[position];
     struct pw_signature_result *summary = &s->summary;
 
-    if (s->skipped)
+    if (s->skipped || state->request->effort.explain)
         return;
     if (!s->begun)
         *summary = (struct pw_signature_result){.signature = state->selection[position], .worst_error = NAN};

@@ -47,6 +47,8 @@ pw_status pw_verify_signature_cases(struct pw_verify_state *state, size_t positi
                                     struct pw_error *err);
 /* The one case of the request's case id. */
 pw_status pw_verify_signature_case_id(struct pw_verify_state *state, size_t position, struct pw_error *err);
+/* What would be tried and judged, and why: the text of --explain, in the signature's arena. */
+pw_status pw_verify_explain(struct pw_verify_state *state, size_t position, struct pw_error *err);
 /* Standing and gate from its cases. */
 void pw_verify_signature_settle(struct pw_verify_state *state, size_t position);
 void pw_verify_signature_clear(struct pw_verify_signature *signature);
