@@ -204,7 +204,8 @@ bool pw_event_set_summary(struct pw_event *event, const struct pw_signature_resu
 
     *copy = *summary;
     return copy_text(&event->arena, &copy->worst_case) && copy_text(&event->arena, &copy->reference_name) &&
-           copy_text(&event->arena, &copy->gate_reason) && copy_text(&event->arena, &copy->explanation) && copy_impls(&event->arena, &copy->implementations) &&
+           copy_text(&event->arena, &copy->gate_reason) && copy_text(&event->arena, &copy->explanation) &&
+           copy_impls(&event->arena, &copy->implementations) &&
            copy_samples(&event->arena, &copy->target_samples, copy->target_sample_count) &&
            copy_samples(&event->arena, &copy->reference_samples, copy->reference_sample_count);
 }
