@@ -13,8 +13,17 @@
 #ifndef in2_dtype
 #define in2_dtype in1_dtype
 #endif
-typedef PW_COMPUTE(in0) acc_t;
-typedef PW_COMPUTE8(in0) acc_8;
+/* Arithmetic in double where the input or a parameter is. Parameters and outputs may be of other types than the input:
+ * vectors are converted, scalars convert themselves. */
+#if PW_IS_DOUBLE(in0) || PW_IS_DOUBLE(in1)
+#define ACC double
+#else
+#define ACC float
+#endif
+typedef ACC acc_t;
+typedef PW_VEC(ACC, 8) acc_8;
+#define LOAD8_ACC(X, i) PW_CAT(convert_, PW_VEC(ACC, 8))(PW_LOAD8(X, i))
+#define STORE8_OUT(i, v) PW_STORE8(out0, i, PW_CAT(convert_, PW_COMPUTE8(out0))(v))
 
 #define uncentred_RMS 1
 #define uncentred_LP 1
@@ -43,8 +52,8 @@ static inline acc_t span_sum(__global const PW_TYPE(in0) *in0, long at, int n, i
 
     if (stride == 1) {
         for (; i + 16 <= n; i += 16) {
-            a += PW_LOAD8(in0, at + i);
-            b += PW_LOAD8(in0, at + i + 8);
+            a += LOAD8_ACC(in0, at + i);
+            b += LOAD8_ACC(in0, at + i + 8);
         }
     }
     for (; i < n; i++)
@@ -60,7 +69,7 @@ static inline acc_t span_terms(__global const PW_TYPE(in0) *in0, long at, int n,
 
     if (stride == 1) {
         for (; i + 16 <= n; i += 16) {
-            acc_8 d = PW_LOAD8(in0, at + i) - mean, e = PW_LOAD8(in0, at + i + 8) - mean;
+            acc_8 d = LOAD8_ACC(in0, at + i) - mean, e = LOAD8_ACC(in0, at + i + 8) - mean;
 
             a += TERM(d);
             b += TERM(e);
@@ -99,19 +108,19 @@ static inline __attribute__((always_inline)) void span_apply(__global const PW_T
         acc_t scale = in1 ? factor * PW_LOAD(in1, p) : factor, bias = in2 ? PW_LOAD(in2, p) : (acc_t)0;
 
         for (; i + 8 <= n; i += 8)
-            PW_STORE8(out0, at + i, (PW_LOAD8(in0, at + i) - mean) * scale + bias);
+            STORE8_OUT(at + i, (LOAD8_ACC(in0, at + i) - mean) * scale + bias);
         for (; i < n; i++)
             PW_STORE(out0, at + i, (PW_LOAD(in0, at + i) - mean) * scale + bias);
         return;
     }
     for (; i + 8 <= n; i += 8) {
-        acc_8 y = (PW_LOAD8(in0, at + i) - mean) * factor;
+        acc_8 y = (LOAD8_ACC(in0, at + i) - mean) * factor;
 
         if (in1)
-            y *= PW_LOAD8(in1, p + i);
+            y *= LOAD8_ACC(in1, p + i);
         if (in2)
-            y += PW_LOAD8(in2, p + i);
-        PW_STORE8(out0, at + i, y);
+            y += LOAD8_ACC(in2, p + i);
+        STORE8_OUT(at + i, y);
     }
     for (; i < n; i++) {
         acc_t y = (PW_LOAD(in0, at + i) - mean) * factor;

@@ -7,8 +7,17 @@
  * y = (x - mean) * (scale / sqrt(variance + epsilon)) + bias: the difference first, so that nothing cancels later.
  */
 #ifdef in4_dtype
-typedef PW_COMPUTE(in0) acc_t;
-typedef PW_COMPUTE8(in0) acc_8;
+/* Arithmetic in double where the input or a parameter is. Parameters and outputs may be of other types than the input:
+ * vectors are converted, scalars convert themselves. */
+#if PW_IS_DOUBLE(in0) || PW_IS_DOUBLE(in1)
+#define ACC double
+#else
+#define ACC float
+#endif
+typedef ACC acc_t;
+typedef PW_VEC(ACC, 8) acc_8;
+#define LOAD8_ACC(X, i) PW_CAT(convert_, PW_VEC(ACC, 8))(PW_LOAD8(X, i))
+#define STORE8_OUT(i, v) PW_STORE8(out0, i, PW_CAT(convert_, PW_COMPUTE8(out0))(v))
 
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void batch_channels(
     __global const PW_TYPE(in0) *in0, __global const PW_TYPE(in1) *in1, __global const PW_TYPE(in2) *in2,
@@ -21,9 +30,9 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void batch_channels(
         int c = p % channels;
 
         if (c + 8 <= channels && p + 8 <= last) {
-            acc_8 factor = PW_LOAD8(in1, c) / sqrt(PW_LOAD8(in4, c) + (acc_t)epsilon);
+            acc_8 factor = LOAD8_ACC(in1, c) / sqrt(LOAD8_ACC(in4, c) + (acc_t)epsilon);
 
-            PW_STORE8(out0, p, (PW_LOAD8(in0, p) - PW_LOAD8(in3, c)) * factor + PW_LOAD8(in2, c));
+            STORE8_OUT(p, (LOAD8_ACC(in0, p) - LOAD8_ACC(in3, c)) * factor + LOAD8_ACC(in2, c));
             p += 8;
         } else {
             acc_t factor = PW_LOAD(in1, c) / sqrt(PW_LOAD(in4, c) + (acc_t)epsilon);
@@ -39,7 +48,7 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void batch_channels(
         acc_t bias = PW_LOAD(in2, c);
 
         for (; i + 8 <= inner; i += 8)
-            PW_STORE8(out0, at + i, (PW_LOAD8(in0, at + i) - mean) * factor + bias);
+            STORE8_OUT(at + i, (LOAD8_ACC(in0, at + i) - mean) * factor + bias);
         for (; i < inner; i++)
             PW_STORE(out0, at + i, (PW_LOAD(in0, at + i) - mean) * factor + bias);
     }

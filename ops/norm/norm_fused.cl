@@ -8,8 +8,18 @@
 #else
 #define S_dtype in0_dtype
 #endif
-typedef PW_COMPUTE(S) acc_t;
-typedef PW_COMPUTE8(S) acc_8;
+/* Arithmetic in double where the input or a parameter is. Parameters and outputs may be of other types than the input:
+ * vectors are converted, scalars convert themselves. */
+#if PW_IS_DOUBLE(S) || PW_IS_DOUBLE(in1)
+#define ACC double
+#else
+#define ACC float
+#endif
+typedef ACC acc_t;
+typedef PW_VEC(ACC, 8) acc_8;
+#define LOAD8_ACC(X, i) PW_CAT(convert_, PW_VEC(ACC, 8))(PW_LOAD8(X, i))
+#define TERM8(p, i) PW_CAT(convert_, PW_VEC(ACC, 8))(PW_AT_LOAD8(S, p, i))
+#define STORE8_OUT(i, v) PW_STORE8(out0, i, PW_CAT(convert_, PW_COMPUTE8(out0))(v))
 
 struct row_source {
     __global const PW_TYPE(S) *a, *b, *c; /* b, c may be NULL */
@@ -28,12 +38,12 @@ static inline acc_t term(const struct row_source *s, int i)
 
 static inline acc_8 term8(const struct row_source *s, int i)
 {
-    acc_8 v = PW_AT_LOAD8(S, s->a, i);
+    acc_8 v = TERM8(s->a, i);
 
     if (s->b)
-        v += PW_AT_LOAD8(S, s->b, i);
+        v += TERM8(s->b, i);
     if (s->c)
-        v += PW_AT_LOAD8(S, s->c, i);
+        v += TERM8(s->c, i);
     return v;
 }
 
@@ -77,12 +87,12 @@ static inline void statistics(const struct row_source *s, int n, float epsilon, 
         long to = (long)(row) * length; \
         int i = 0; \
         for (; i + 8 <= length; i += 8) { \
-            acc_8 s = term8(&source, i), y = (s - mean) * factor * PW_LOAD8(GAMMA, i); \
+            acc_8 s = term8(&source, i), y = (s - mean) * factor * LOAD8_ACC(GAMMA, i); \
             if (has_beta) \
-                y += PW_LOAD8(BETA, i); \
-            PW_STORE8(out0, to + i, y); \
+                y += LOAD8_ACC(BETA, i); \
+            STORE8_OUT(to + i, y); \
             if (SUM) \
-                PW_AT_STORE8(S, SUM, to + i, s); \
+                PW_AT_STORE8(S, SUM, to + i, PW_CAT(convert_, PW_COMPUTE8(S))(s)); \
         } \
         for (; i < length; i++) { \
             acc_t s = term(&source, i), y = (s - mean) * factor * PW_LOAD(GAMMA, i); \
