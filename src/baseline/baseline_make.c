@@ -161,9 +161,11 @@ static double median_of(const int64_t *samples, int from, int to)
 size_t pw_baseline_ratios(const struct pw_signature_result *result, double *ratios, size_t cap)
 {
     int targets = result->target_sample_count, references = result->reference_sample_count;
-    int parts = targets < references ? targets : references;
+    int parts = result->slices > 0 ? result->slices : targets < references ? targets : references;
     size_t count = 0;
 
+    if (parts > targets || parts > references)
+        parts = targets < references ? targets : references;
     if ((size_t)parts > cap)
         parts = (int)cap;
     for (int i = 0; i < parts; i++) {

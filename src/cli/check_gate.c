@@ -240,6 +240,8 @@ static pw_status decide(struct gating *g)
     if (!results)
         return pw_error_memory(g->err, count * sizeof *results);
     status = pw_gate_decide(&gate->options, pairs, count, results, &gate->report.totals, g->err);
+    gate->pairs = pairs;
+    gate->results = results;
     gate->report.pairs = pairs;
     gate->report.results = results;
     gate->report.count = count;
@@ -266,7 +268,8 @@ static pw_status against_baseline(struct gating *g)
     gate->report.throughput = gate->throughput.graph ? &gate->throughput : NULL;
     gate->options.precision = gate->precision.graph != NULL;
     say_what_else_differs(g);
-    return decide(g);
+    status = decide(g);
+    return status == PW_OK && g->request->budget_ns > 0 ? pw_check_settle(gate, g->run, g->request, g->err) : status;
 }
 
 /* ---- triage ---- */

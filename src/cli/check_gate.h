@@ -21,11 +21,18 @@ struct pw_check_gate {
     struct pw_baseline precision, throughput, now_precision, now_throughput;
     struct pw_environment environment;
     struct pw_triage *triage;
+    struct pw_gate_signature *pairs; /* what report.pairs and report.results show, to be filled up and decided anew */
+    struct pw_gate_result *results;
 };
 
 /* PW_ERR_USAGE when the baseline is not there, or is of another graph, kind of target or dims: with the reason. */
 pw_status pw_check_gate(struct pw_check_gate *gate, struct pw_check_run *run,
                         const struct pw_check_gate_request *request, struct pw_error *err);
+/* Measures what the gate wants, within the budget: baselines' kernels beside today's where a time looks slower, more
+ * slices where nothing is clear yet; decides anew. Part of the above. A measurement that fails leaves things as
+ * undecided as they were. */
+pw_status pw_check_settle(struct pw_check_gate *gate, struct pw_check_run *run,
+                          const struct pw_check_gate_request *request, struct pw_error *err);
 void pw_check_gate_clear(struct pw_check_gate *gate);
 
 #endif

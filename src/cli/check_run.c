@@ -124,6 +124,13 @@ static void on_event(struct pw_check_run *run, struct pw_event *event)
         break;
     case PW_EVENT_FINISHED:
         run->finished = true;
+        if (run->verified) { /* a job that the gate asked for */
+            run->extra_error = event->error;
+            kept = keep_event(run, event);
+            run->extra = kept ? event : NULL;
+            break;
+        }
+        run->verified = true;
         run->totals = event->totals;
         if (event->failed && run->error.status == PW_OK)
             run->error = event->error;

@@ -36,8 +36,10 @@ struct pw_check_run {
     const char *captured;
     struct pw_verify_totals totals;
     struct pw_error error; /* of the device or the job */
-    bool finished, progress;
-    char recorded[32]; /* ISO time of the begin */
+    bool finished, verified, progress;
+    const struct pw_event *extra; /* FINISHED of the last job after the verification; NULL none */
+    struct pw_error extra_error;  /* why that one failed */
+    char recorded[32];            /* ISO time of the begin */
 };
 
 /* Ctrl-C cancels what runs; call once at a command's start. */
@@ -55,7 +57,7 @@ pw_status pw_check_run_session(const struct pw_options *options, const struct pw
 /* Signatures whose operator is `op` ("Softmax" or "Softmax-13"), in the arena; none is an error. */
 pw_status pw_check_run_select(const struct pw_inventory *inventory, const char *op, struct pw_arena *arena,
                               size_t **selection, size_t *count, struct pw_error *err);
-/* Waits for the job that was submitted last; further results replace earlier ones. */
+/* Waits for the next job to finish. Of jobs after the verification the FINISHED event is kept in run->extra. */
 void pw_check_run_follow(struct pw_check_run *run);
 
 /* PW_EXIT_HELD or PW_EXIT_GATE, by the cases alone. */

@@ -9,6 +9,8 @@
 #include "cli/check_gate.h"
 #include "cli/cmd.h"
 
+#define DEFAULT_GATE_SECONDS 30.0
+
 struct check {
     struct pw_options *options;
     struct pw_check_request request; /* target and set are filled in for each run */
@@ -90,7 +92,8 @@ static int check_one(const struct check *check)
 int pw_cmd_check(int argc, char **argv)
 {
     const char *op = NULL, *case_id = NULL, *no_timing = NULL, *which = NULL, *root = NULL, *record = NULL;
-    const char *triage = NULL;
+    const char *triage = NULL, *gate_time = NULL;
+    double seconds = DEFAULT_GATE_SECONDS;
     const struct pw_option_own own[] = {
         {"op", "NAME", "only signatures of this operator (Softmax or Softmax-13)", &op},
         {"case", "ID", "only this case, as a failure prints it", &case_id},
@@ -116,6 +119,10 @@ int pw_cmd_check(int argc, char **argv)
                      options.arg_count);
         exit_code = pw_options_fail(&err);
     }
+    if (exit_code < 0 && gate_time && (!pw_text_double(gate_time, &seconds) || !(seconds >= 0 && seconds <= 86400))) {
+        pw_error_set(&err, PW_ERR_USAGE, "--gate-time: expected seconds from 0 to 86400, found '%s'", gate_time);
+        exit_code = pw_options_fail(&err);
+    }
     if (exit_code < 0 && record && (op || case_id || options.dim_sets > 1)) {
         pw_error_set(&err, PW_ERR_USAGE,
                      "--record: a baseline has all signatures of one binding set here; without --op and --case, or use "
@@ -130,6 +137,7 @@ int pw_cmd_check(int argc, char **argv)
     check.gate = (struct pw_check_gate_request){.root = root ? root : PW_BASELINE_DIR,
                                                 .which = which,
                                                 .partial = op || case_id,
+                                                .budget_ns = no_timing ? 0 : (int64_t)(seconds * 1e9),
                                                 .update_triage = triage != NULL};
     check.record = record != NULL;
     pw_check_run_interruptible();

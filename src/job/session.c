@@ -278,6 +278,8 @@ void pw_job_free(struct pw_job *job)
     pw_free(job->signatures);
     pw_free(job->case_id);
     pw_free(job->lock);
+    pw_free(job->suspects);
+    pw_free(job->kept_root);
     pw_free(job);
 }
 

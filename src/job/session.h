@@ -72,6 +72,14 @@ typedef enum {
     PW_ASK_COUNT
 } pw_ask;
 
+/* Times of a baseline's kernel and of today's, run in turns: slice i of one belongs to slice i of the other. */
+struct pw_session_pair {
+    size_t signature; /* shown */
+    const double *before_ns, *now_ns;
+    size_t count;
+    const char *why; /* why they were not run; NULL: they were */
+};
+
 struct pw_event {
     pw_event_kind kind;
     struct pw_arena arena; /* owns what the fields point to */
@@ -97,12 +105,14 @@ struct pw_event {
     size_t sensitivity_count;
     const struct pw_triage_entry *triage; /* TRIAGE; baseline/triage.h */
     size_t triage_count;
-    bool whole_graph;                   /* STARTED, FINISHED: of pw_session_run; nodes or layers are counted */
-    pw_endtoend_mode mode;              /* of that run */
-    struct pw_endtoend_node node;       /* NODE */
-    struct pw_sweep_layer layer;        /* LAYER */
-    struct pw_endtoend_output output;   /* OUTPUT */
-    struct pw_endtoend_totals endtoend; /* FINISHED of a whole graph */
+    bool whole_graph;                    /* STARTED, FINISHED: of pw_session_run; nodes or layers are counted */
+    pw_endtoend_mode mode;               /* of that run */
+    struct pw_endtoend_node node;        /* NODE */
+    struct pw_sweep_layer layer;         /* LAYER */
+    struct pw_endtoend_output output;    /* OUTPUT */
+    struct pw_endtoend_totals endtoend;  /* FINISHED of a whole graph */
+    const struct pw_session_pair *pairs; /* FINISHED of a confirmation */
+    size_t pair_count;
 };
 
 pw_status pw_session_open(const struct pw_session_options *options, struct pw_session **out, struct pw_error *err);
@@ -145,6 +155,16 @@ struct pw_session_bench {
 };
 pw_status pw_session_bench(struct pw_session *session, const size_t *signatures, size_t count,
                            const struct pw_session_bench *options, int *job, struct pw_error *err);
+/* Queues running kernels of a baseline, as they were kept under kept_root (baseline/kept.h), beside those that serve
+ * today; FINISHED has the pairs. Nothing of it is recorded. */
+struct pw_session_suspect {
+    size_t signature; /* shown */
+    char kernel[128]; /* of the baseline: its name, its hash, the folder it was kept in */
+    char hash[PW_HASH_TEXT], kept[PW_HASH_TEXT];
+};
+pw_status pw_session_confirm(struct pw_session *session, const char *kept_root,
+                             const struct pw_session_suspect *suspects, size_t count, int64_t time_ns,
+                             struct pw_error *err);
 /* Queues reading the kernels anew (somebody edited one); coverage is found again. What a kernel's description or
  * source has wrong comes as a MESSAGE, and the former kernels stay. */
 pw_status pw_session_reload(struct pw_session *session, struct pw_error *err);

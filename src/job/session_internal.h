@@ -20,7 +20,11 @@ struct pw_job {
     size_t count;
     bool bench; /* a benchmark */
     struct pw_session_bench bench_options;
-    char *lock; /* of a benchmark, owned */
+    char *lock;                          /* of a benchmark, owned */
+    struct pw_session_suspect *suspects; /* owned: run beside today's kernels; NULL: another kind of job */
+    size_t suspect_count;
+    char *kept_root; /* owned */
+    int64_t confirm_ns;
 };
 
 struct pw_session {
@@ -86,5 +90,8 @@ void pw_session_triage_event(struct pw_session *session, struct pw_triage *triag
 void pw_session_answer(struct pw_session *session, struct pw_store *store, const struct pw_event *question);
 /* A message for the person, from any thread. */
 void pw_session_say(struct pw_session *session, pw_status status, const char *format, ...) PW_PRINTF(3, 4);
+
+/* session_confirm.c: on the worker. */
+void pw_session_confirm_job(struct pw_session *session, const struct pw_job *job);
 
 #endif

@@ -400,6 +400,8 @@ void *pw_session_worker(void *user)
     while ((job = next_job(session))) {
         if (status == PW_OK && job->reload)
             reload_kernels(session);
+        else if (status == PW_OK && job->suspects)
+            pw_session_confirm_job(session, job);
         else if (status == PW_OK && job->run)
             pw_session_run_graph(session, job);
         else if (status == PW_OK)

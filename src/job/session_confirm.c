@@ -1,0 +1,124 @@
+/* The session's confirmation job: kernels of a baseline, as they were kept, beside today's on the worker's thread. */
+#include <string.h>
+
+#include "baseline/kept.h"
+#include "bench/versus.h"
+#include "job/session_internal.h"
+
+struct confirmation {
+    struct pw_session *session;
+    const struct pw_job *job;
+    struct pw_kernels **kept; /* by suspect, owned: the kernels come from them */
+    struct pw_impl *before;   /* by suspect */
+    struct pw_versus_item *items;
+    struct pw_arena *arena; /* of the FINISHED event */
+};
+
+static pw_status prepare(struct confirmation *c, size_t i, struct pw_error *err)
+{
+    struct pw_session *session = c->session;
+    const struct pw_session_suspect *suspect = &c->job->suspects[i];
+    const struct pw_impl_list *impls = &session->impls[suspect->signature];
+    const struct pw_kernel *kernel = NULL;
+    struct pw_versus_item *item = &c->items[i];
+    struct pw_buf why = {0};
+    pw_status status;
+
+    *item =
+        (struct pw_versus_item){.signature = &session->concrete->signatures[session->to_concrete[suspect->signature]],
+                                .before = &c->before[i],
+                                .now = impls->selected >= 0 ? &impls->items[impls->selected] : NULL};
+    if (!item->now || item->now->kind == PW_COVERAGE_HOST) {
+        item->why = "it is not on the target now";
+        return PW_OK;
+    }
+    status =
+        pw_kept_load(c->job->kept_root, suspect->kept, suspect->kernel, suspect->hash, &c->kept[i], &kernel, &why, err);
+    if (status == PW_OK && !c->kept[i]) {
+        item->why = pw_arena_strndup(c->arena, pw_buf_text(&why), why.size);
+        if (!item->why)
+            status = pw_error_memory(err, why.size);
+    }
+    if (status == PW_OK && !item->why)
+        c->before[i] = (struct pw_impl){
+            .kind = PW_COVERAGE_KERNEL, .kernel = kernel, .name = pw_kernel_name(kernel), .supported = true, .why = ""};
+    pw_buf_clear(&why);
+    return status;
+}
+
+/* Items become what the client reads. */
+static pw_status hand_over(const struct confirmation *c, struct pw_event *finished, struct pw_error *err)
+{
+    size_t count = c->job->suspect_count;
+    struct pw_session_pair *pairs = pw_arena_alloc(c->arena, count + 1, sizeof *pairs);
+
+    if (!pairs)
+        return pw_error_memory(err, count * sizeof *pairs);
+    for (size_t i = 0; i < count; i++)
+        pairs[i] = (struct pw_session_pair){.signature = c->job->suspects[i].signature,
+                                            .before_ns = c->items[i].before_ns,
+                                            .now_ns = c->items[i].now_ns,
+                                            .count = c->items[i].count,
+                                            .why = c->items[i].why};
+    finished->pairs = pairs;
+    finished->pair_count = count;
+    return PW_OK;
+}
+
+void pw_session_confirm_job(struct pw_session *session, const struct pw_job *job)
+{
+    struct pw_event *finished = pw_event_create(PW_EVENT_FINISHED);
+    struct confirmation c = {.session = session, .job = job};
+    struct pw_versus_request request = {.device = session->device,
+                                        .count = job->suspect_count,
+                                        .time_ns = job->confirm_ns,
+                                        .seed = session->seed,
+                                        .cancel = &job->cancel};
+    struct pw_error err = {0};
+    pw_status status = PW_OK;
+
+    if (!finished)
+        return;
+    c.arena = &finished->arena;
+    c.kept = pw_calloc(job->suspect_count + 1, sizeof(struct pw_kernels *));
+    c.before = pw_calloc(job->suspect_count + 1, sizeof *c.before);
+    c.items = pw_calloc(job->suspect_count + 1, sizeof *c.items);
+    if (!c.kept || !c.before || !c.items)
+        status = pw_error_memory(&err, job->suspect_count * sizeof *c.items);
+    request.items = c.items;
+    for (size_t i = 0; i < job->suspect_count && status == PW_OK; i++)
+        status = prepare(&c, i, &err);
+    if (status == PW_OK)
+        status = pw_versus_run(&request, c.arena, &err);
+    if (status == PW_OK)
+        status = hand_over(&c, finished, &err);
+    if (status != PW_OK)
+        pw_event_set_error(finished, &err);
+    finished->job = job->number;
+    for (size_t i = 0; c.kept && i < job->suspect_count; i++)
+        pw_kernels_destroy(c.kept[i]);
+    pw_free(c.kept);
+    pw_free(c.before);
+    pw_free(c.items);
+    pw_queue_push(&session->events, finished);
+}
+
+pw_status pw_session_confirm(struct pw_session *session, const char *kept_root,
+                             const struct pw_session_suspect *suspects, size_t count, int64_t time_ns,
+                             struct pw_error *err)
+{
+    struct pw_job *job = pw_calloc(1, sizeof *job);
+    struct pw_session_suspect *copy = pw_calloc(count + 1, sizeof *copy);
+
+    if (!job || !copy || !(job->kept_root = pw_strdup(kept_root))) {
+        pw_free(copy);
+        pw_free(job);
+        return pw_error_memory(err, count * sizeof *copy);
+    }
+    memcpy(copy, suspects, count * sizeof *copy);
+    job->suspects = copy;
+    job->suspect_count = count;
+    job->confirm_ns = time_ns;
+    pw_session_submit(session, job, NULL);
+    return PW_OK;
+}
