@@ -108,17 +108,18 @@ static pw_status set_unsafe_kernels(struct pw_options *options, const char *valu
     return PW_OK;
 }
 
+static const char *const format_names[PW_FORMAT_COUNT] = {"text", "json", "csv", "md", "junit"};
+
 static pw_status set_format(struct pw_options *options, const char *value, struct pw_error *err)
 {
-    static const char *const names[PW_FORMAT_COUNT] = {"text", "json", "csv", "md", "junit"};
 
     for (int i = 0; i < PW_FORMAT_COUNT; i++)
-        if (!strcmp(value, names[i])) {
+        if (!strcmp(value, format_names[i])) {
             options->format = (pw_format)i;
             options->format_given = true;
             return PW_OK;
         }
-    return pw_error_set(err, PW_ERR_USAGE, "--format: expected text, json, csv, md or junit, found '%s'", value);
+    return pw_error_set(err, PW_ERR_USAGE, "--format: there is no format '%s'", value);
 }
 
 static pw_status set_seed(struct pw_options *options, const char *value, struct pw_error *err)
@@ -226,14 +227,25 @@ static void print_option(const char *name, const char *value, const char *help)
     pw_buf_clear(&left);
 }
 
+/* Those beside the usual ones. */
+static void print_formats(const struct pw_command_usage *usage)
+{
+    for (int i = PW_FORMAT_MD + 1; i < PW_FORMAT_COUNT; i++)
+        if (takes(usage, format_names[i]))
+            printf("  %*s  also %s\n", NAME_WIDTH, "", format_names[i]);
+}
+
 static void print_help(const struct pw_command_usage *usage)
 {
     printf("portwright %s %s\n%s\n\nOptions\n", usage->name, usage->synopsis, usage->summary);
     for (const struct pw_option_own *own = usage->own; own && own->name; own++)
         print_option(own->name, own->value, own->help);
     for (size_t i = 0; i < PW_COUNT_OF(shared_options); i++)
-        if (takes(usage, shared_options[i].name))
+        if (takes(usage, shared_options[i].name)) {
             print_option(shared_options[i].name, shared_options[i].value, shared_options[i].help);
+            if (!strcmp(shared_options[i].name, "format"))
+                print_formats(usage);
+        }
     print_option("help", NULL, "this text");
 }
 
@@ -351,8 +363,9 @@ void pw_options_parse(int argc, char **argv, const struct pw_command_usage *usag
     }
     if (status == PW_OK)
         status = check_unsafe(usage, options, &err);
-    if (status == PW_OK && options->format == PW_FORMAT_JUNIT && !takes(usage, "junit"))
-        status = pw_error_set(&err, PW_ERR_USAGE, "--format: %s writes text, json, csv or md, not junit", usage->name);
+    if (status == PW_OK && options->format > PW_FORMAT_MD && !takes(usage, format_names[options->format]))
+        status = pw_error_set(&err, PW_ERR_USAGE, "%s: cannot write the format '%s'; see portwright %s --help",
+                              usage->name, format_names[options->format], usage->name);
     if (status != PW_OK)
         *exit_code = pw_options_fail(&err);
 }

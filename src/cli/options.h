@@ -68,8 +68,8 @@ struct pw_command_usage {
     const char *name;     /* "conformance" */
     const char *synopsis; /* "DIR..." */
     const char *summary;
-    const char
-        *shared; /* names of shared options it takes, blank-separated: "target dim format"; "junit": that format too */
+    const char *shared; /* names of shared options it takes, blank-separated: "target dim format"; formats beside text,
+                           json, csv and md are named here too: "format junit" */
     const struct pw_option_own *own;
 };
 

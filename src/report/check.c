@@ -26,7 +26,7 @@ static void number(char *dst, size_t size, double value)
         snprintf(dst, size, "%.2g", value);
 }
 
-static const char *verdict_word(const struct pw_signature_result *row)
+const char *pw_report_check_verdict(const struct pw_signature_result *row)
 {
     bool host = row->implementations && row->implementations->coverage >= PW_COVERAGE_HOST;
 
@@ -45,7 +45,7 @@ static void fill_cells(const struct pw_signature *signature, const struct pw_sig
     number(c->tolerance, sizeof c->tolerance, isnan(row->worst_error) ? NAN : row->tolerance);
     c->coverage = impls ? pw_coverage_name(impls->coverage) : "missing";
     c->implementation = impls && impls->selected >= 0 ? impls->items[impls->selected].name : "";
-    c->verdict = verdict_word(row);
+    c->verdict = pw_report_check_verdict(row);
     snprintf(c->time, sizeof c->time, "-");
     snprintf(c->reference, sizeof c->reference, "-");
     snprintf(c->ratio, sizeof c->ratio, "-");
@@ -143,7 +143,7 @@ static void text_row(const struct pw_report_check *report, size_t i, size_t shap
     pw_buf_putc(out, '\n');
 }
 
-static void text_failures(const struct pw_report_check *report, struct pw_buf *out)
+static void text_cases(const struct pw_report_check *report, struct pw_buf *out)
 {
     for (size_t i = 0; i < report->failure_count; i++) {
         const struct pw_report_failure *f = &report->failures[i];
@@ -164,12 +164,17 @@ static void text_failures(const struct pw_report_check *report, struct pw_buf *o
             pw_buf_putc(out, '\n');
         }
     }
+}
+
+static void text_failures(const struct pw_report_check *report, struct pw_buf *out)
+{
+    text_cases(report, out);
     for (size_t i = 0; i < report->inventory->signature_count; i++) {
         const struct pw_signature_result *row = report->rows[i];
 
         if (!row || !row->gate_failed || row->failed)
             continue;
-        pw_buf_printf(out, "\n%s %s: %s\n", verdict_word(row), report->inventory->signatures[i].op_label,
+        pw_buf_printf(out, "\n%s %s: %s\n", pw_report_check_verdict(row), report->inventory->signatures[i].op_label,
                       row->gate_reason ? row->gate_reason : "");
     }
 }
@@ -221,6 +226,43 @@ void pw_report_md_cell(struct pw_buf *out, const char *text)
     pw_buf_clear(&safe);
 }
 
+static void md_failures(const struct pw_report_check *report, struct pw_buf *out)
+{
+    for (size_t i = 0; i < report->failure_count; i++) {
+        const struct pw_report_failure *f = &report->failures[i];
+
+        pw_buf_puts(out, "\n**");
+        pw_buf_puts(out, f->verdict);
+        pw_buf_puts(out, "** ");
+        pw_report_md_cell(out, report->inventory->signatures[f->signature].op_label);
+        pw_buf_puts(out, ": ");
+        pw_report_md_cell(out, f->reason);
+        pw_buf_puts(out, " (case ");
+        pw_report_md_cell(out, f->case_id);
+        pw_buf_puts(out, ")\n");
+    }
+}
+
+void pw_report_check_summary(const struct pw_report_check *report, bool md, bool color, struct pw_buf *out)
+{
+    pw_buf_puts(out, md ? "\n### " : "\n");
+    if (md)
+        pw_report_md_cell(out, report->target);
+    else
+        pw_text_display(out, report->target, strlen(report->target), 0, false);
+    pw_buf_puts(out, md ? "\n\n" : ": ");
+    pw_report_check_outcome(report, out);
+    pw_buf_putc(out, '\n');
+    if (report->gate && md)
+        pw_report_gate_md(report->gate, report->inventory, out);
+    else if (report->gate)
+        pw_report_gate_text(report->gate, report->inventory, color, out);
+    if (md)
+        md_failures(report, out);
+    else
+        text_cases(report, out);
+}
+
 void pw_report_check_md(const struct pw_report_check *report, struct pw_buf *out)
 {
     pw_buf_puts(out, "## portwright check: ");
@@ -254,19 +296,7 @@ void pw_report_check_md(const struct pw_report_check *report, struct pw_buf *out
         }
         pw_buf_puts(out, "|\n");
     }
-    for (size_t i = 0; i < report->failure_count; i++) {
-        const struct pw_report_failure *f = &report->failures[i];
-
-        pw_buf_puts(out, "\n**");
-        pw_buf_puts(out, f->verdict);
-        pw_buf_puts(out, "** ");
-        pw_report_md_cell(out, report->inventory->signatures[f->signature].op_label);
-        pw_buf_puts(out, ": ");
-        pw_report_md_cell(out, f->reason);
-        pw_buf_puts(out, " (case ");
-        pw_report_md_cell(out, f->case_id);
-        pw_buf_puts(out, ")\n");
-    }
+    md_failures(report, out);
 }
 
 void pw_report_csv_field(struct pw_buf *out, const char *text, bool last)
@@ -438,11 +468,10 @@ static json_t *json_failure(const struct pw_report_check *report, const struct p
     return item;
 }
 
-pw_status pw_report_check_json(const struct pw_report_check *report, struct pw_buf *out, struct pw_error *err)
+struct json_t *pw_report_check_json_value(const struct pw_report_check *report)
 {
     json_t *root = json_object(), *rows = json_array(), *failures = json_array();
     struct pw_buf outcome = {0};
-    char *text;
 
     for (size_t i = 0; i < report->inventory->signature_count; i++)
         if (report->rows[i])
@@ -467,13 +496,20 @@ pw_status pw_report_check_json(const struct pw_report_check *report, struct pw_b
     json_object_set_new(root, "failures", failures);
     json_object_set_new(root, "gate",
                         report->gate ? pw_report_gate_json(report->gate, report->inventory) : json_null());
-    text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
+    pw_buf_clear(&outcome);
+    return root;
+}
+
+pw_status pw_report_check_json(const struct pw_report_check *report, struct pw_buf *out, struct pw_error *err)
+{
+    json_t *root = pw_report_check_json_value(report);
+    char *text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
+
     if (text) {
         pw_buf_puts(out, text);
         pw_buf_putc(out, '\n');
     }
     free(text); /* jansson's own allocation */
     json_decref(root);
-    pw_buf_clear(&outcome);
     return text && !out->failed ? PW_OK : pw_error_memory(err, out->size);
 }

@@ -34,9 +34,14 @@ struct pw_report_check {
 void pw_report_check_outcome(const struct pw_report_check *report, struct pw_buf *out);
 
 void pw_report_check_text(const struct pw_report_check *report, int width, bool color, struct pw_buf *out);
+/* The part after the table: failures, gates, the outcome. */
+void pw_report_check_summary(const struct pw_report_check *report, bool md, bool color, struct pw_buf *out);
 void pw_report_check_md(const struct pw_report_check *report, struct pw_buf *out);
 void pw_report_check_csv(const struct pw_report_check *report, struct pw_buf *out);
 pw_status pw_report_check_json(const struct pw_report_check *report, struct pw_buf *out, struct pw_error *err);
+struct json_t *pw_report_check_json_value(const struct pw_report_check *report); /* the same, owned by the caller */
+/* "held", "failed"…, "host", "NOT ON TARGET". */
+const char *pw_report_check_verdict(const struct pw_signature_result *row);
 
 /* One field of a CSV line (RFC 4180), made safe; a leading = + - @ of foreign text gets a quote so that no
  * spreadsheet runs it. */

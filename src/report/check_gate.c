@@ -110,26 +110,34 @@ static const char *color_of(const char *word, bool color)
     return !strcmp(word, "better") || !strcmp(word, "held") ? "\033[32m" : "\033[33m";
 }
 
+static void text_line(const struct pw_report_gate *gate, size_t i, pw_gate_kind kind, bool color, struct pw_buf *out)
+{
+    const char *word = mark(judged(gate, &gate->pairs[i]), &gate->results[i], kind);
+
+    pw_buf_printf(out, "    %s%-12s%s ", color_of(word, color), word, color ? "\033[0m" : "");
+    show(out, gate->pairs[i].op);
+    pw_buf_printf(out, " %s  ", gate->pairs[i].id);
+    show(out, gate->results[i].reason[kind]);
+    pw_buf_putc(out, '\n');
+}
+
+/* What fails comes first and whole; of the rest some of each kind. */
 static void text_lines(const struct pw_report_gate *gate, pw_gate_kind kind, bool color, struct pw_buf *out)
 {
     size_t shown[PW_GATE_OUTCOME_COUNT] = {0}, left_out = 0;
 
+    for (size_t i = 0; i < gate->count; i++)
+        if (gate->results[i].outcome[kind] == PW_GATE_WORSE)
+            text_line(gate, i, kind, color, out);
     for (size_t i = 0; i < gate->count; i++) {
-        const struct pw_gate_result *result = &gate->results[i];
-        const char *word;
+        pw_gate_outcome outcome = gate->results[i].outcome[kind];
 
-        if (!noteworthy(result, kind))
+        if (outcome == PW_GATE_WORSE || !noteworthy(&gate->results[i], kind))
             continue;
-        if (result->outcome[kind] != PW_GATE_WORSE && shown[result->outcome[kind]]++ >= SHOWN) {
+        if (shown[outcome]++ < SHOWN)
+            text_line(gate, i, kind, color, out);
+        else
             left_out++;
-            continue;
-        }
-        word = mark(judged(gate, &gate->pairs[i]), result, kind);
-        pw_buf_printf(out, "    %s%-12s%s ", color_of(word, color), word, color ? "\033[0m" : "");
-        show(out, gate->pairs[i].op);
-        pw_buf_printf(out, " %s  ", gate->pairs[i].id);
-        show(out, result->reason[kind]);
-        pw_buf_putc(out, '\n');
     }
     if (left_out)
         pw_buf_printf(out, "    … and %zu more that do not fail (--format json has all)\n", left_out);
