@@ -384,7 +384,8 @@ static pw_status step_prepare(struct run *run, const struct pw_step *step, struc
 {
     struct pw_worker *worker = run->worker;
     (void)step;
-    for (size_t i = 0; i < run->work->buffer_count && !worker->info.shares_host_memory; i++) {
+    bool upload = !worker->info.shares_host_memory && !run->work->unwritten;
+    for (size_t i = 0; i < run->work->buffer_count && upload; i++) {
         const struct pw_work_buffer *b = &run->work->buffers[i];
         struct pw_worker_buffer *mapped = &run->buffers[i];
         if (b->region != PW_REGION_OUT)
