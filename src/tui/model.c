@@ -47,8 +47,11 @@ void pw_tui_destroy(struct pw_tui *tui)
 {
     if (!tui)
         return;
-    for (size_t i = 0; tui->signatures && i < tui->inventory->signature_count; i++)
+    for (size_t i = 0; tui->signatures && i < tui->inventory->signature_count; i++) {
+        pw_tui_cases_clear(&tui->signatures[i]);
+        pw_free(tui->signatures[i].cases);
         pw_free(tui->signatures[i].bench);
+    }
     pw_tui_endtoend_clear(&tui->endtoend);
     pw_free(tui->signatures);
     pw_free(tui->visible);

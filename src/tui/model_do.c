@@ -103,7 +103,7 @@ static const struct pw_tui_case *telling_case(const struct pw_tui_row *row)
 {
     const struct pw_tui_case *best = NULL;
 
-    for (int i = 0; i < row->case_count; i++) {
+    for (size_t i = 0; i < row->case_count; i++) {
         const struct pw_tui_case *c = &row->cases[i];
 
         if (c->verdict > PW_VERDICT_WARN && c->verdict < PW_VERDICT_UNSUPPORTED)
@@ -124,7 +124,7 @@ void pw_tui_act_copy(struct pw_tui *tui)
         return;
     }
     snprintf(tui->intent_text, sizeof tui->intent_text, "portwright verify '%s' --target %s --case '%s'",
-             tui->model_path, tui->target, c->id);
+             tui->model_path, tui->target, c->shrunk ? c->shrunk : c->id);
     tui->intent = PW_INTENT_COPY;
 }
 

@@ -19,37 +19,80 @@ static void on_device(struct pw_tui *tui, const struct pw_event *event)
     }
 }
 
+void pw_tui_cases_clear(struct pw_tui_row *row)
+{
+    for (size_t i = 0; i < row->case_count; i++) {
+        pw_free(row->cases[i].id);
+        pw_free(row->cases[i].reason);
+        pw_free(row->cases[i].shrunk);
+    }
+    row->case_count = 0;
+    row->worst_known = false;
+}
+
+static bool failed_verdict(pw_verdict verdict)
+{
+    return verdict > PW_VERDICT_WARN && verdict < PW_VERDICT_UNSUPPORTED;
+}
+
+static void keep_case(struct pw_tui_row *row, const struct pw_case_result *result)
+{
+    bool compared = result->output >= 0;
+    double share = failed_verdict(result->verdict)     ? INFINITY
+                   : compared && result->tolerance > 0 ? result->comparison.max_error / result->tolerance
+                                                       : 0;
+    struct pw_tui_case *kept;
+
+    if (compared && (!row->worst_known || share > row->worst_share)) {
+        row->worst = result->comparison;
+        row->worst_share = share;
+        row->worst_known = true;
+    }
+    if (row->case_count == PW_TUI_CASES)
+        return;
+    if (row->case_count == row->case_cap) {
+        size_t cap = row->case_cap ? 2 * row->case_cap : 8;
+        struct pw_tui_case *more = pw_reallocarray(row->cases, cap, sizeof *more);
+
+        if (!more)
+            return; /* it is in the store */
+        row->cases = more;
+        row->case_cap = cap;
+    }
+    kept = &row->cases[row->case_count];
+    *kept = (struct pw_tui_case){.verdict = result->verdict,
+                                 .error = compared ? result->comparison.max_error : NAN,
+                                 .tolerance = compared ? result->tolerance : NAN,
+                                 .id = pw_strdup(result->id)};
+    if (!kept->id)
+        return;
+    if (result->reason && result->reason[0])
+        kept->reason = pw_strdup(result->reason);
+    if (result->shrunk_id)
+        kept->shrunk = pw_strdup(result->shrunk_id);
+    row->case_count++;
+}
+
 static void on_case(struct pw_tui *tui, const struct pw_event *event)
 {
     const struct pw_case_result *result = &event->result;
     struct pw_tui_row *row = &tui->signatures[result->signature];
-    struct pw_tui_case *kept = &row->cases[row->case_count < PW_TUI_CASES ? row->case_count : PW_TUI_CASES - 1];
-    bool compared = result->output >= 0;
 
-    if (!row->running) { /* the first case of this run: what was known before is replaced */
-        row->case_count = 0;
-        kept = &row->cases[0];
-    }
+    if (!row->running) /* the first case of this run: what was known before is replaced */
+        pw_tui_cases_clear(row);
     row->running = true;
-    if (row->case_count < PW_TUI_CASES)
-        row->case_count++;
-    memcpy(kept->id, result->id, sizeof kept->id);
-    kept->verdict = result->verdict;
-    kept->error = compared ? result->comparison.max_error : NAN;
-    kept->tolerance = compared ? result->tolerance : NAN;
-    snprintf(kept->reason, sizeof kept->reason, "%s", result->reason ? result->reason : "");
+    keep_case(row, result);
     tui->done = event->done;
     tui->total = event->total;
     snprintf(tui->running_text, sizeof tui->running_text, "%s %s %s",
              tui->inventory->signatures[result->signature].op_label, pw_dist_name(result->dist),
              pw_verdict_name(result->verdict));
-    if (result->verdict > PW_VERDICT_WARN && result->verdict < PW_VERDICT_UNSUPPORTED &&
-        tui->failure_count < PW_TUI_FAILURES) {
+    if (failed_verdict(result->verdict) && tui->failure_count < PW_TUI_FAILURES) {
         struct pw_tui_failure *failure = &tui->failures[tui->failure_count++];
 
         failure->signature = result->signature;
         snprintf(failure->text, sizeof failure->text, "%s %s: %s", pw_verdict_name(result->verdict),
-                 tui->inventory->signatures[result->signature].op_label, kept->reason);
+                 tui->inventory->signatures[result->signature].op_label, result->reason ? result->reason : "");
     }
 }
 

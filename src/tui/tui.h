@@ -119,12 +119,12 @@ struct pw_tui_view {
 #define PW_TUI_VIEWS 40
 
 struct pw_tui_case { /* one verdict kept for the detail screen */
-    char id[PW_CASE_ID_MAX];
     pw_verdict verdict;
     double error, tolerance;
-    char reason[256];
+    char *id, *reason; /* owned; reason NULL: none */
+    char *shrunk;      /* id of the smallest case that still fails; owned; NULL: none */
 };
-#define PW_TUI_CASES 8
+#define PW_TUI_CASES 400 /* kept of a signature; the rest is in the store */
 
 struct pw_tui_bench {                                      /* a benchmark's figure of this session */
     double low_ns, high_ns, flops_rate, bytes_rate, share; /* NaN unknown */
@@ -150,8 +150,11 @@ struct pw_tui_row {  /* what is known of a signature's measurements */
     char reference_name[16];
     struct pw_tui_bench *bench; /* NULL: none in this session; owned */
     size_t decision;            /* position in tui->triage plus one; 0 none */
-    struct pw_tui_case cases[PW_TUI_CASES];
-    int case_count;
+    struct pw_tui_case *cases;  /* failed ones first when shown; owned */
+    size_t case_count, case_cap;
+    bool worst_known;
+    struct pw_comparison worst; /* of the failed case, else of the one nearest to its tolerance */
+    double worst_share;
 };
 
 struct pw_tui_point { /* one earlier result of a signature */
@@ -363,6 +366,7 @@ void pw_tui_act(struct pw_tui *tui, const char *command); /* runs a line of the 
 bool pw_tui_complete(const struct pw_tui *tui, const char *typed, size_t n, struct pw_buf *line, const char **help);
 const char *pw_tui_sensitivity_name(pw_sensitivity sensitivity);
 const char *pw_tui_pattern_text(const struct pw_tui *tui, size_t signature); /* "" none */
+void pw_tui_cases_clear(struct pw_tui_row *row);                             /* forgets the cases, keeps the room */
 void pw_tui_say(struct pw_tui *tui, bool failed, const char *format, ...) PW_PRINTF(3, 4);
 void pw_tui_session_event(struct pw_tui *tui, const struct pw_event *event, int64_t now_ms);
 const struct pw_impl_list *pw_tui_impls(const struct pw_tui *tui, size_t signature); /* NULL: not known yet */

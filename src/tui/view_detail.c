@@ -65,6 +65,50 @@ static void draw_decisions(struct pw_lines *lines, const struct pw_tui *tui, siz
                       pw_tui_waived(tui, signature) ? "" : " (expired)", entry->waiver.owner, entry->waiver.reason);
 }
 
+static void draw_case(struct pw_lines *lines, const struct pw_tui_case *c)
+{
+    bool bad = c->verdict > PW_VERDICT_WARN && c->verdict < PW_VERDICT_UNSUPPORTED;
+    pw_style style = bad ? PW_STYLE_BAD : c->verdict == PW_VERDICT_WARN ? PW_STYLE_WARN : PW_STYLE_NORMAL;
+
+    if (isnan(c->error))
+        pw_lines_addf(lines, style, 3, "%-7s %s", pw_verdict_name(c->verdict), c->id);
+    else
+        pw_lines_addf(lines, style, 3, "%-7s %s  error %.2e of %.2e", pw_verdict_name(c->verdict), c->id, c->error,
+                      c->tolerance);
+    if (c->reason)
+        pw_lines_wrap(lines, style, 11, c->reason);
+    if (c->shrunk)
+        pw_lines_addf(lines, style, 11, "smallest that fails: %s", c->shrunk);
+}
+
+/* The elements of the most telling case: where the worst one is, and how many have an error of each decade. */
+static void draw_worst(struct pw_lines *lines, const struct pw_comparison *worst)
+{
+    int64_t most = 1;
+
+    if (worst->worst >= 0)
+        pw_lines_addf(lines, PW_STYLE_NORMAL, 3,
+                      "worst element %" PRId64 " of %" PRId64 ": got %.9g, golden %.9g (%.3g ULP); NMSE %.2g",
+                      worst->worst, worst->count, worst->worst_got, worst->worst_want, worst->max_ulp, worst->nmse);
+    for (int i = 0; i < PW_HISTOGRAM_BINS; i++)
+        most = worst->histogram[i] > most ? worst->histogram[i] : most;
+    for (int i = 0; i < PW_HISTOGRAM_BINS; i++) {
+        char bar[41];
+        int width = (int)((worst->histogram[i] * 40 + most - 1) / most);
+
+        if (!worst->histogram[i])
+            continue;
+        memset(bar, '#', (size_t)width);
+        bar[width] = '\0';
+        if (i == 0)
+            pw_lines_add(lines, PW_STYLE_DIM, 3, "    exact");
+        else
+            pw_lines_addf(lines, PW_STYLE_DIM, 3, "from 1e%+03d", i - 19);
+        pw_lines_moref(lines, PW_STYLE_ACCENT, 15, "%s", bar);
+        pw_lines_moref(lines, PW_STYLE_DIM, 0, " %" PRId64, worst->histogram[i]);
+    }
+}
+
 static void draw_measured(struct pw_lines *lines, const struct pw_tui_row *row)
 {
     char a[32], b[32];
@@ -87,19 +131,17 @@ static void draw_measured(struct pw_lines *lines, const struct pw_tui_row *row)
         pw_lines_addf(lines, PW_STYLE_NORMAL, 3, "reference (%s) %s: %.2f x", row->reference_name,
                       pw_text_duration(b, sizeof b, (double)row->reference_ns / 1e9),
                       row->target_ns ? (double)row->reference_ns / (double)row->target_ns : 0.0);
-    for (int i = 0; i < row->case_count; i++) {
-        const struct pw_tui_case *c = &row->cases[i];
-        bool bad = c->verdict > PW_VERDICT_WARN && c->verdict < PW_VERDICT_UNSUPPORTED;
-        pw_style style = bad ? PW_STYLE_BAD : c->verdict == PW_VERDICT_WARN ? PW_STYLE_WARN : PW_STYLE_NORMAL;
+    if (row->worst_known)
+        draw_worst(lines, &row->worst);
+    for (int failed = 1; failed >= 0; failed--)
+        for (size_t i = 0; i < row->case_count; i++) {
+            const struct pw_tui_case *c = &row->cases[i];
 
-        if (isnan(c->error))
-            pw_lines_addf(lines, style, 3, "%-7s %s", pw_verdict_name(c->verdict), c->id);
-        else
-            pw_lines_addf(lines, style, 3, "%-7s %s  error %.2e of %.2e", pw_verdict_name(c->verdict), c->id, c->error,
-                          c->tolerance);
-        if (c->reason[0])
-            pw_lines_wrap(lines, style, 11, c->reason);
-    }
+            if ((c->verdict > PW_VERDICT_WARN && c->verdict < PW_VERDICT_UNSUPPORTED) == failed)
+                draw_case(lines, c);
+        }
+    if (row->case_count == PW_TUI_CASES)
+        pw_lines_add(lines, PW_STYLE_DIM, 3, "further cases are in the store: portwright history");
 }
 
 static void draw_bench(struct pw_lines *lines, const struct pw_tui_bench *bench)
