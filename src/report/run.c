@@ -199,6 +199,20 @@ static void text_finding(const struct pw_report_run *report, const char *what, c
     pw_buf_clear(&name);
 }
 
+/* A pattern whose wrong node is named already is no finding of its own. */
+static bool is_explained(const struct pw_report_run *report, const struct pw_endtoend_node *row)
+{
+    const struct pw_pattern *pattern = row->node ? NULL : &report->inventory->patterns[row->pattern];
+
+    for (size_t n = 0; pattern && n < pattern->node_count; n++) {
+        const struct pw_endtoend_node *member = row_of(report, pattern->nodes[n]);
+
+        if (member && (member->standing == PW_NODE_CULPRIT || member->standing == PW_NODE_FAILED))
+            return true;
+    }
+    return false;
+}
+
 static void text_findings(const struct pw_report_run *report, struct pw_buf *out)
 {
     const struct pw_endtoend_totals *t = &report->totals;
@@ -209,7 +223,8 @@ static void text_findings(const struct pw_report_run *report, struct pw_buf *out
     if (t->reference_nan)
         text_finding(report, "the reference itself makes a NaN at", row_of(report, t->reference_nan), out);
     for (size_t i = 0; i < report->node_count; i++)
-        if (report->nodes[i]->standing == PW_NODE_CULPRIT || report->nodes[i]->standing == PW_NODE_FAILED)
+        if ((report->nodes[i]->standing == PW_NODE_CULPRIT || report->nodes[i]->standing == PW_NODE_FAILED) &&
+            !is_explained(report, report->nodes[i]))
             text_finding(report, report->nodes[i]->standing == PW_NODE_FAILED ? "failed" : "culprit", report->nodes[i],
                          out);
     pw_buf_printf(out, "%zu nodes: %zu culprits, %zu victims, %zu drifting, %zu failed\n", t->nodes, t->culprits,
