@@ -11,11 +11,12 @@
 #include "base/clock.h"
 #include "cli/check_run.h"
 #include "cli/cmd.h"
+#include "cli/verify_sanitize.h"
 #include "report/verify.h"
 
 struct texts { /* of the command line */
     const char *op, *case_id, *budget, *cases, *dists, *dtypes, *max_failures, *captured;
-    const char *fail_fast, *explain, *no_shrink, *graph_shapes;
+    const char *fail_fast, *explain, *no_shrink, *graph_shapes, *sanitize;
 };
 
 /* "30s", "2m", "500ms", "1h"; a number alone is seconds. */
@@ -208,6 +209,8 @@ int pw_cmd_verify(int argc, char **argv)
         {"max-failures", "N", "stop after so many failed cases", &t.max_failures},
         {"no-shrink", NULL, "leave failing cases as large as they are", &t.no_shrink},
         {"explain", NULL, "run nothing: say what would be judged, how strictly and why", &t.explain},
+        {"sanitize", NULL, "kernels on Oclgrind: races, bounds, uninitialised reads, barriers; MODEL may be left out",
+         &t.sanitize},
         {0}};
     const struct pw_command_usage usage = {
         "verify", "MODEL",
@@ -220,6 +223,8 @@ int pw_cmd_verify(int argc, char **argv)
     int exit_code, worst = PW_EXIT_HELD;
 
     pw_options_parse(argc, argv, &usage, &options, &exit_code);
+    if (exit_code < 0 && t.sanitize && options.arg_count <= 1)
+        exit_code = pw_cli_sanitize(&options, t.op);
     if (exit_code < 0 && options.arg_count != 1) {
         pw_error_set(&err, PW_ERR_USAGE, "verify: expected one MODEL, found %d; see portwright verify --help",
                      options.arg_count);

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "graph/infer.h"
+#include "graph/inventory.h"
 #include "report/sanitize.h"
 
 struct collected {
@@ -14,6 +16,7 @@ struct collected {
     size_t count, cap;
     const char **without;
     size_t without_count, without_cap;
+    const struct pw_inventory *inventory; /* NULL: no model was given */
     bool progress;
     pw_status status;
     struct pw_error err;
@@ -63,6 +66,17 @@ static void show(void *user, size_t done, size_t total)
         fprintf(stderr, "\r\033[K[%zu/%zu]", done, total);
 }
 
+static bool in_graph(void *user, const struct pw_op *op)
+{
+    const struct collected *c = user;
+    for (size_t i = 0; i < c->inventory->signature_count; i++) {
+        const struct pw_op *own = c->inventory->signatures[i].op;
+        if (own && strcmp(own->name, op->name) == 0 && strcmp(own->domain, op->domain) == 0)
+            return true;
+    }
+    return false;
+}
+
 static int by_place(const void *left, const void *right)
 {
     const struct pw_finding *a = left, *b = right;
@@ -95,34 +109,72 @@ static int write_report(const struct pw_options *options, struct collected *c, c
     return code == PW_EXIT_HELD && c->count > 0 ? PW_EXIT_GATE : code;
 }
 
-int pw_cli_sanitize(const struct pw_options *options, const char *part, bool thorough)
+/* What a MODEL is made of. */
+struct graph {
+    struct pw_model *model;
+    struct pw_inference *inference;
+    struct pw_inventory *inventory;
+};
+
+static pw_status read_graph(const struct pw_options *options, struct graph *graph, struct pw_error *err)
+{
+    pw_status status = pw_model_load(options->args[0], &graph->model, err);
+    if (status == PW_OK)
+        status = pw_infer_graph(graph->model, options->dim_sets > 0 ? options->dims[0] : NULL,
+                                options->dim_sets > 0 ? options->dim_counts[0] : 0, &graph->inference, err);
+    if (status == PW_OK)
+        status = pw_inventory_create(graph->model, graph->inference, &graph->inventory, err);
+    return status;
+}
+
+static void clear_graph(struct graph *graph)
+{
+    pw_inventory_destroy(graph->inventory);
+    pw_inference_destroy(graph->inference);
+    pw_model_destroy(graph->model);
+}
+
+static pw_status run(const struct pw_options *options, const struct pw_kernels *kernels, const char *part,
+                     struct collected *c, struct pw_sanitize_totals *totals)
+{
+    struct pw_sanitize_request request = {.kernels = kernels,
+                                          .part = part,
+                                          .wants = c->inventory ? in_graph : NULL,
+                                          .thorough = true,
+                                          .jobs = options->jobs,
+                                          .found = take,
+                                          .progress = show,
+                                          .without = take_without,
+                                          .user = c};
+    pw_status status = pw_sanitize(&request, totals, &c->err);
+    if (c->progress)
+        fputs("\r\033[K", stderr);
+    if (status == PW_OK && c->status == PW_OK && totals->kernels_ran == 0)
+        status = pw_error_set(&c->err, PW_ERR_USAGE, "verify --sanitize: no kernel serves '%s'%s%s",
+                              part ? part : "any operator", options->arg_count > 0 ? " of " : "",
+                              options->arg_count > 0 ? options->args[0] : "");
+    return status != PW_OK ? status : c->status;
+}
+
+int pw_cli_sanitize(const struct pw_options *options, const char *part)
 {
     struct collected c = {.progress = !options->quiet && isatty(STDERR_FILENO)};
     struct pw_kernels *kernels = NULL;
     struct pw_sanitize_totals totals = {0};
+    struct graph graph = {0};
+    pw_status status;
     int code;
     if (options->format != PW_FORMAT_TEXT && options->format != PW_FORMAT_JSON)
-        c.status = pw_error_set(&c.err, PW_ERR_USAGE, "verify --sanitize: expected --format text or json");
+        status = pw_error_set(&c.err, PW_ERR_USAGE, "verify --sanitize: expected --format text or json");
     else
-        c.status = pw_options_kernels(options, &kernels, &c.err);
-    if (c.status == PW_OK) {
-        struct pw_sanitize_request request = {.kernels = kernels,
-                                              .part = part,
-                                              .thorough = thorough,
-                                              .jobs = options->jobs,
-                                              .found = take,
-                                              .progress = show,
-                                              .without = take_without,
-                                              .user = &c};
-        pw_status status = pw_sanitize(&request, &totals, &c.err);
-        c.status = c.status == PW_OK ? status : c.status;
-    }
-    if (c.progress)
-        fputs("\r\033[K", stderr);
-    if (c.status == PW_OK && totals.kernels_ran == 0)
-        c.status = pw_error_set(&c.err, PW_ERR_USAGE,
-                                "verify --sanitize: no kernel and no operator has '%s' in its name", part ? part : "");
-    code = c.status == PW_OK ? write_report(options, &c, &totals) : pw_options_fail(&c.err);
+        status = pw_options_kernels(options, &kernels, &c.err);
+    if (status == PW_OK && options->arg_count > 0)
+        status = read_graph(options, &graph, &c.err);
+    c.inventory = graph.inventory;
+    if (status == PW_OK)
+        status = run(options, kernels, part, &c, &totals);
+    code = status == PW_OK ? write_report(options, &c, &totals) : pw_options_fail(&c.err);
+    clear_graph(&graph);
     pw_kernels_destroy(kernels);
     pw_free(c.findings);
     pw_free(c.without);

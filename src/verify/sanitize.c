@@ -216,7 +216,18 @@ static pw_status consider(struct sanitizer *s, struct trial *t, const struct pw_
 
 static bool asked_for(const struct pw_sanitize_request *r, const struct pw_kernel *kernel, const struct pw_op *op)
 {
-    return !r->part || strstr(pw_kernel_name(kernel), r->part) || strstr(op->name, r->part);
+    return (!r->part || strstr(pw_kernel_name(kernel), r->part) || strstr(op->name, r->part)) &&
+           (!r->wants || r->wants(r->user, op));
+}
+
+/* For any of its operators. */
+static bool asked_for_any(const struct pw_sanitize_request *r, const struct pw_kernel *kernel)
+{
+    for (const struct pw_room *room = pw_rooms; room->name; room++)
+        for (const struct pw_op *op = room->ops; op->name; op++)
+            if (pw_kernel_implements(kernel, op) && asked_for(r, kernel, op))
+                return true;
+    return false;
 }
 
 static pw_status consider_case(struct sanitizer *s, const struct pw_room_case *c, struct pw_error *err)
@@ -400,14 +411,13 @@ static bool has_candidate(const struct sanitizer *s, const struct pw_kernel *ker
     return false;
 }
 
-/* A part that names operators says nothing of the kernels that it misses. */
 static void count_kernels(struct sanitizer *s)
 {
     const struct pw_sanitize_request *r = s->request;
     for (size_t i = 0; i < pw_kernels_count(r->kernels); i++) {
         const struct pw_kernel *kernel = pw_kernels_at(r->kernels, i);
         bool ran = has_candidate(s, kernel);
-        bool asked = ran || !r->part || strstr(pw_kernel_name(kernel), r->part);
+        bool asked = asked_for_any(r, kernel);
         s->totals->kernels += asked;
         s->totals->kernels_ran += ran;
         if (asked && !ran && r->without)

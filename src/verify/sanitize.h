@@ -42,6 +42,7 @@ struct pw_finding {
 struct pw_sanitize_request {
     const struct pw_kernels *kernels;
     const char *part; /* only kernels, or operators that they serve, whose name has this in it; NULL = all */
+    bool (*wants)(void *user, const struct pw_op *op); /* only what serves such an operator; NULL = all */
     bool thorough;    /* every case that is small enough, not a choice of them */
     int jobs;         /* 0 = one a core */
     const volatile bool *cancel;
