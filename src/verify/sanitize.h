@@ -43,8 +43,8 @@ struct pw_sanitize_request {
     const struct pw_kernels *kernels;
     const char *part; /* only kernels, or operators that they serve, whose name has this in it; NULL = all */
     bool (*wants)(void *user, const struct pw_op *op); /* only what serves such an operator; NULL = all */
-    bool thorough;    /* every case that is small enough, not a choice of them */
-    int jobs;         /* 0 = one a core */
+    bool thorough;                                     /* every case that is small enough, not a choice of them */
+    int jobs;                                          /* 0 = one a core */
     const volatile bool *cancel;
     /* A place in the source is reported once a kernel. Called by one thread at a time; may be NULL. */
     void (*found)(void *user, const struct pw_finding *finding);
