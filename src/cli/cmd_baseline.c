@@ -13,7 +13,7 @@
 #include "cli/baseline_record.h"
 #include "cli/cmd.h"
 #include "graph/graph.h"
-#include "report/baseline.h"
+#include "report/baseline_load.h"
 
 struct texts { /* own options */
     const char *dir, *kind, *message, *by, *only, *fresh, *no_timing, *op;
@@ -131,55 +131,18 @@ static int finish(const struct pw_options *options, pw_status status, struct pw_
 
 /* ---- list ---- */
 
-struct listing {
-    struct pw_report_baseline_entry *entries;
-    struct pw_baseline *heads;
-    size_t count;
-};
-
-static pw_status list_folder(struct folders *f, size_t at, struct listing *listing, size_t *cap, struct pw_error *err)
-{
-    struct pw_baseline_file *files;
-    size_t count;
-    pw_status status = pw_baseline_list(f->paths[at], &f->arena, &files, &count, err);
-
-    for (size_t i = 0; i < count && status == PW_OK; i++) {
-        struct pw_report_baseline_entry *e;
-        struct pw_error why = {0};
-        size_t heads_cap = *cap;
-
-        status = PW_GROW(listing->heads, heads_cap, listing->count + 1, err);
-        if (status == PW_OK)
-            status = PW_GROW(listing->entries, *cap, listing->count + 1, err);
-        if (status != PW_OK)
-            break;
-        e = &listing->entries[listing->count];
-        memset(&listing->heads[listing->count], 0, sizeof *listing->heads);
-        *e = (struct pw_report_baseline_entry){.folder = f->names[at], .path = files[i].path, .error = ""};
-        e->latest = files[i].number && (i + 1 == count || files[i + 1].kind != files[i].kind ||
-                                        strcmp(files[i + 1].environment_id, files[i].environment_id) != 0);
-        if (pw_baseline_read(files[i].path, &listing->heads[listing->count], &why) != PW_OK)
-            e->error = pw_arena_strndup(&f->arena, why.message, strlen(why.message));
-        listing->count++;
-    }
-    return status;
-}
-
 static int list(const struct pw_options *options, const struct texts *own)
 {
     struct folders f = {0};
-    struct listing listing = {0};
+    struct pw_baseline_listing listing = {0};
     struct pw_buf out = {0};
     struct pw_error err = {0};
-    size_t cap = 0;
     pw_status status = find_folders(own->dir, options->arg_count > 1 ? options->args[1] : NULL, own->kind, &f, &err);
     int exit_code;
 
     for (size_t i = 0; i < f.count && status == PW_OK; i++)
-        status = list_folder(&f, i, &listing, &cap, &err);
-    for (size_t i = 0; i < listing.count; i++)
-        if (listing.heads[i].graph) /* set once all have their place */
-            listing.entries[i].baseline = &listing.heads[i];
+        status = pw_baseline_listing_add(&listing, f.paths[i], f.names[i], &err);
+    pw_baseline_listing_finish(&listing);
     if (status == PW_OK && options->format == PW_FORMAT_JSON)
         status = pw_report_baselines_json(listing.entries, listing.count, &out, &err);
     else if (status == PW_OK && options->format == PW_FORMAT_MD)
@@ -187,10 +150,7 @@ static int list(const struct pw_options *options, const struct texts *own)
     else if (status == PW_OK)
         pw_report_baselines_text(listing.entries, listing.count, &out);
     exit_code = finish(options, status, &out, &err);
-    for (size_t i = 0; i < listing.count; i++)
-        pw_baseline_clear(&listing.heads[i]);
-    pw_free(listing.heads);
-    pw_free(listing.entries);
+    pw_baseline_listing_clear(&listing);
     pw_arena_clear(&f.arena);
     return exit_code;
 }
@@ -254,153 +214,14 @@ static int approve(const struct pw_options *options, const struct texts *own)
 
 /* ---- diff ---- */
 
-#define DIFF_PARTS 64
-
-struct diffing {
-    struct pw_arena arena;
-    struct pw_baseline files[2 * DIFF_PARTS];
-    size_t file_count;
-    struct pw_report_diff_part parts[DIFF_PARTS];
-    size_t part_count;
-};
-
-static pw_status refuse_unlike(const struct pw_baseline *a, const struct pw_baseline *b, struct pw_error *err)
-{
-    if (a->kind != b->kind)
-        return pw_error_set(err, PW_ERR_USAGE, "%s is a %s baseline, %s a %s one", a->path,
-                            pw_baseline_kind_name(a->kind), b->path, pw_baseline_kind_name(b->kind));
-    if (strcmp(a->graph, b->graph) != 0)
-        return pw_error_set(err, PW_ERR_USAGE, "%s is of graph %.12s (%s), %s of graph %.12s (%s): not comparable",
-                            a->path, a->graph, a->model, b->path, b->graph, b->model);
-    if (strcmp(a->target_kind, b->target_kind) != 0)
-        return pw_error_set(err, PW_ERR_USAGE, "%s is of a target '%s', %s of '%s': not comparable", a->path,
-                            a->target_kind, b->path, b->target_kind);
-    return PW_OK;
-}
-
-/* "cpu: 'X' in A, 'Y' in B", or "" when times compare. */
-static pw_status mark_of(struct diffing *d, const struct pw_baseline *a, const struct pw_baseline *b, const char **mark,
-                         struct pw_error *err)
-{
-    struct pw_environment x = {0}, y = {0};
-    struct pw_buf text = {0};
-    pw_status status = PW_OK;
-
-    *mark = "";
-    if (a->kind != PW_BASELINE_THROUGHPUT || !strcmp(a->environment_id, b->environment_id))
-        return PW_OK;
-    status = pw_baseline_environment(a, &x, err);
-    if (status == PW_OK)
-        status = pw_baseline_environment(b, &y, err);
-    if (status == PW_OK) {
-        pw_buf_puts(&text, "across environments: ");
-        pw_environment_differences(&x, &y, PW_ENVIRONMENT_TIMING, "before", "after", &text);
-        *mark = pw_arena_strndup(&d->arena, pw_buf_text(&text), text.size);
-        if (!*mark)
-            status = pw_error_memory(err, text.size);
-    }
-    pw_environment_clear(&x);
-    pw_environment_clear(&y);
-    pw_buf_clear(&text);
-    return status;
-}
-
-static pw_status add_part(struct diffing *d, const struct pw_baseline *a, const struct pw_baseline *b, const char *dims,
-                          struct pw_error *err)
-{
-    struct pw_report_diff_part *part = &d->parts[d->part_count];
-    bool precision = a->kind == PW_BASELINE_PRECISION;
-    struct pw_baseline_pair before = {precision ? a : NULL, precision ? NULL : a};
-    struct pw_baseline_pair after = {precision ? b : NULL, precision ? NULL : b};
-    struct pw_gate_options options = pw_gate_options_default();
-    struct pw_gate_signature *signatures = NULL;
-    struct pw_gate_result *results;
-    struct pw_gate_totals totals;
-    size_t count = 0, common;
-    pw_status status;
-
-    if (d->part_count == DIFF_PARTS)
-        return pw_error_set(err, PW_ERR_UNSUPPORTED, "more than %d parts to compare", DIFF_PARTS);
-    options.precision = precision;
-    options.throughput = !precision;
-    status = pw_baseline_join(&before, &after, dims, false, &d->arena, &signatures, &count, &common, err);
-    if (status != PW_OK)
-        return status;
-    results = pw_arena_alloc(&d->arena, count + 1, sizeof *results);
-    if (!results)
-        return pw_error_memory(err, count * sizeof *results);
-    status = pw_gate_decide(&options, signatures, count, results, &totals, err);
-    if (status == PW_OK)
-        status = mark_of(d, a, b, &part->mark, err);
-    if (status != PW_OK)
-        return status;
-    part->before = a;
-    part->after = b;
-    part->dims = dims;
-    part->signatures = signatures;
-    part->results = results;
-    part->count = count;
-    d->part_count++;
-    return PW_OK;
-}
-
-static pw_status compare_files(struct diffing *d, const char *before, const char *after, struct pw_error *err)
-{
-    struct pw_baseline *a = &d->files[d->file_count], *b = a + 1;
-    pw_status status;
-
-    if (d->file_count + 2 > PW_COUNT_OF(d->files))
-        return pw_error_set(err, PW_ERR_UNSUPPORTED, "more than %d files to compare", DIFF_PARTS);
-    d->file_count += 2;
-    status = pw_baseline_read(before, a, err);
-    if (status == PW_OK)
-        status = pw_baseline_read(after, b, err);
-    if (status == PW_OK)
-        status = refuse_unlike(a, b, err);
-    for (size_t i = 0; i < a->set_count && status == PW_OK; i++)
-        status = add_part(d, a, b, a->sets[i].dims, err);
-    for (size_t i = 0; i < b->set_count && status == PW_OK; i++)
-        if (!pw_baseline_set_of(a, b->sets[i].dims))
-            status = add_part(d, a, b, b->sets[i].dims, err);
-    return status;
-}
-
 static bool is_file(const char *which)
 {
     return strchr(which, '/') || pw_text_ends(which, ".yaml");
 }
 
-/* Precision, then throughput of each environment that has files. */
-static pw_status compare_folder(struct diffing *d, const char *folder, const char *before, const char *after,
-                                struct pw_error *err)
-{
-    struct pw_baseline_file *files;
-    size_t count;
-    const char *done = "";
-    pw_status status = pw_baseline_list(folder, &d->arena, &files, &count, err);
-
-    for (size_t i = 0; i < count && status == PW_OK; i++) {
-        const char *a = NULL, *b = NULL;
-        bool seen = i > 0 && files[i].kind == files[i - 1].kind && !strcmp(files[i].environment_id, done);
-
-        done = files[i].environment_id;
-        if (seen)
-            continue;
-        status = pw_baseline_find(folder, before, files[i].kind, files[i].environment_id, &d->arena, &a, err);
-        if (status == PW_OK)
-            status = pw_baseline_find(folder, after, files[i].kind, files[i].environment_id, &d->arena, &b, err);
-        if (status == PW_OK && a && b)
-            status = compare_files(d, a, b, err);
-    }
-    if (status == PW_OK && !d->file_count)
-        status =
-            pw_error_set(err, PW_ERR_USAGE, "%s: there is no %s and %s of one kind to compare", folder, before, after);
-    return status;
-}
-
 static int diff(const struct pw_options *options, const struct texts *own)
 {
-    struct diffing *d = pw_calloc(1, sizeof *d);
+    struct pw_baseline_diff *d = NULL;
     struct folders f = {0};
     struct pw_buf out = {0};
     struct pw_error err = {0};
@@ -408,11 +229,11 @@ static int diff(const struct pw_options *options, const struct texts *own)
     const char *after = options->arg_count > 2 ? options->args[2] : "pending";
     const char *model = options->arg_count > 3 ? options->args[3] : NULL, *folder = NULL;
     struct pw_report_diff report = {.before = before, .after = after};
-    pw_status status = d ? PW_OK : pw_error_memory(&err, sizeof *d);
+    pw_status status = pw_baseline_diff_create(&d, &err);
     int exit_code;
 
     if (status == PW_OK && is_file(before) && is_file(after)) {
-        status = compare_files(d, before, after, &err);
+        status = pw_baseline_diff_files(d, before, after, &err);
     } else if (status == PW_OK && (is_file(before) || is_file(after))) {
         status = pw_error_set(&err, PW_ERR_USAGE, "baseline diff: give two files, or two of latest, pending, N");
     } else if (status == PW_OK) {
@@ -420,7 +241,7 @@ static int diff(const struct pw_options *options, const struct texts *own)
         if (status == PW_OK)
             status = the_folder(&f, own->dir, &folder, &err);
         if (status == PW_OK)
-            status = compare_folder(d, folder, before, after, &err);
+            status = pw_baseline_diff_folder(d, folder, before, after, &err);
     }
     if (status == PW_OK) {
         report.parts = d->parts;
@@ -433,11 +254,7 @@ static int diff(const struct pw_options *options, const struct texts *own)
             pw_report_diff_text(&report, &out);
     }
     exit_code = finish(options, status, &out, &err);
-    for (size_t i = 0; d && i < d->file_count; i++)
-        pw_baseline_clear(&d->files[i]);
-    if (d)
-        pw_arena_clear(&d->arena);
-    pw_free(d);
+    pw_baseline_diff_destroy(d);
     pw_arena_clear(&f.arena);
     return exit_code;
 }

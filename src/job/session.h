@@ -69,6 +69,8 @@ typedef enum {
     PW_ASK_HISTORY,     /* all rows of a signature on the target, oldest first */
     PW_ASK_ENVIRONMENT, /* text, one field a line: '*' (timings depend on it) or ' ', name, tab, value; then '=' or '!'
                            and what the lock says */
+    PW_ASK_BASELINES,   /* text: those of the graph on this kind of target, then what the pending ones change */
+    PW_ASK_APPROVE,     /* gives what is pending a number, then answers as PW_ASK_BASELINES */
     PW_ASK_COUNT
 } pw_ask;
 
@@ -98,7 +100,7 @@ struct pw_event {
     struct pw_error error;
     pw_ask ask;                                /* ANSWER */
     size_t about;                              /* ANSWER: signature */
-    const char *text;                          /* ANSWER in text */
+    const char *text, *by;                     /* ANSWER in text; by: of the question */
     const struct pw_store_signature_row *rows; /* HISTORY, ANSWER */
     size_t row_count;
     const struct pw_store_sensitivity *sensitivities; /* HISTORY, LAYER: pw_session_next applies them */
@@ -185,8 +187,9 @@ pw_status pw_session_run(struct pw_session *session, const struct pw_session_run
                          struct pw_error *err);
 /* The inputs given at open, complete; NULL: runs draw their own. */
 const struct pw_inputs *pw_session_run_inputs(const struct pw_session *session);
-/* Asks; PW_EVENT_ANSWER follows. */
-pw_status pw_session_ask(struct pw_session *session, pw_ask ask, size_t signature, struct pw_error *err);
+/* Asks; PW_EVENT_ANSWER follows. text, by: of PW_ASK_APPROVE, why and who; else NULL. */
+pw_status pw_session_ask(struct pw_session *session, pw_ask ask, size_t signature, const char *text, const char *by,
+                         struct pw_error *err);
 void pw_session_cancel(struct pw_session *session); /* the running job and the queue */
 
 #endif

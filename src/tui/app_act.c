@@ -161,7 +161,9 @@ static void act_on_intent(struct pw_app *app)
             pw_tui_say(app->tui, true, "%s", err.message);
         break;
     case PW_INTENT_ASK:
-        if (pw_session_ask(app->session, app->tui->ask, app->tui->detail, &err) != PW_OK)
+        if (pw_session_ask(app->session, app->tui->ask, app->tui->detail,
+                           app->tui->ask == PW_ASK_APPROVE ? app->tui->intent_text : NULL, app->tui->user_name,
+                           &err) != PW_OK)
             pw_tui_say(app->tui, true, "%s", err.message);
         break;
     case PW_INTENT_REDRAW:

@@ -61,6 +61,7 @@ void pw_tui_destroy(struct pw_tui *tui)
     pw_free(tui->triage);
     pw_free(tui->history.points);
     pw_free(tui->environment);
+    pw_free(tui->baselines);
     pw_free(tui->group_of);
     pw_free(tui->groups);
     pw_free(tui->items);

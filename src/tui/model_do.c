@@ -369,3 +369,18 @@ void pw_tui_run_unwaive(struct pw_tui *tui, const char *words)
         tui->decisions[i].waiver = (struct pw_waiver){0};
     decided(tui);
 }
+
+void pw_tui_run_approve(struct pw_tui *tui, const char *words)
+{
+    if (!words[0] || strlen(words) >= sizeof tui->intent_text) {
+        pw_tui_say(tui, true, "approve: say why, such as 'approve softmax is exact since the new exp'");
+        return;
+    }
+    if (!tui->user_name[0]) {
+        pw_tui_say(tui, true, "approve: nobody is named; set LOGNAME, or use portwright baseline approve --by");
+        return;
+    }
+    memcpy(tui->intent_text, words, strlen(words) + 1);
+    tui->ask = PW_ASK_APPROVE;
+    tui->intent = PW_INTENT_ASK;
+}

@@ -93,8 +93,8 @@ void pw_tui_go(struct pw_tui *tui, pw_screen screen)
         (!tui->history.known || tui->history.signature != tui->detail)) {
         tui->ask = PW_ASK_HISTORY;
         tui->intent = PW_INTENT_ASK;
-    } else if (screen == PW_SCREEN_DEVICE) {
-        tui->ask = PW_ASK_ENVIRONMENT;
+    } else if (screen == PW_SCREEN_DEVICE || screen == PW_SCREEN_BASELINES) {
+        tui->ask = screen == PW_SCREEN_DEVICE ? PW_ASK_ENVIRONMENT : PW_ASK_BASELINES;
         tui->intent = PW_INTENT_ASK;
     }
 }
@@ -141,6 +141,10 @@ static void act_divergent(struct pw_tui *tui)
 {
     tui->endtoend.only_divergent = !tui->endtoend.only_divergent;
     tui->scroll[PW_SCREEN_ENDTOEND] = 0;
+}
+static void act_baselines(struct pw_tui *tui)
+{
+    pw_tui_go(tui, PW_SCREEN_BASELINES);
 }
 static void act_device(struct pw_tui *tui)
 {
@@ -367,6 +371,10 @@ static void act_waive(struct pw_tui *tui)
 {
     open_command(tui, "waive ");
 }
+static void act_approve(struct pw_tui *tui)
+{
+    open_command(tui, "approve ");
+}
 static void act_export(struct pw_tui *tui)
 {
     open_command(tui, "export ");
@@ -460,6 +468,13 @@ static const struct pw_tui_key endtoend_keys[] = {
     LINE_KEYS,
     {0}};
 
+static const struct pw_tui_key baseline_keys[] = {
+    {'A', 0, "A", "approve", NULL, "Approves what is pending: it gets a number, and your message says why.",
+     act_approve},
+    {'x', 0, "x", NULL, NULL, "Writes what is shown to a file.", act_export},
+    LINE_KEYS,
+    {0}};
+
 static const struct pw_tui_key line_keys[] = {LINE_KEYS, {0}};
 
 const struct pw_tui_key pw_tui_global_keys[] = {
@@ -474,7 +489,8 @@ const struct pw_tui_key pw_tui_global_keys[] = {
     {'3', 0, "3", NULL, NULL, "Run: progress and failures.", act_run},
     {'4', 0, "4", NULL, NULL, "Trends: errors and speed of the signature over the runs.", act_trends},
     {'5', 0, "5", NULL, NULL, "End to end: the whole graph, node by node.", act_endtoend},
-    {'6', 0, "6", NULL, NULL, "Device: the environment, against the lock.", act_device},
+    {'6', 0, "6", NULL, NULL, "Baselines: which there are, and what the pending ones change.", act_baselines},
+    {'7', 0, "7", NULL, NULL, "Device: the environment, against the lock.", act_device},
     {'m', 0, "m", NULL, "messages", "Messages so far.", act_messages},
     {PW_KEY_DOWN, 'j', "Down, j", NULL, NULL, "One down.", act_down},
     {PW_KEY_UP, 'k', "Up, k", NULL, NULL, "One up.", act_up},
@@ -495,6 +511,7 @@ const struct pw_tui_screen pw_tui_screens[PW_SCREEN_COUNT] = {
     [PW_SCREEN_RUN] = {"run", run_keys, NULL, pw_view_run},
     [PW_SCREEN_TRENDS] = {"trends", trend_keys, NULL, pw_view_trends},
     [PW_SCREEN_ENDTOEND] = {"end-to-end", endtoend_keys, NULL, pw_view_endtoend},
+    [PW_SCREEN_BASELINES] = {"baselines", baseline_keys, NULL, pw_view_baselines},
     [PW_SCREEN_DEVICE] = {"device", line_keys, NULL, pw_view_device},
     [PW_SCREEN_MESSAGES] = {"messages", line_keys, NULL, pw_view_messages},
     [PW_SCREEN_HELP] = {"help", line_keys, NULL, pw_view_help},

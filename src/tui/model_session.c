@@ -225,6 +225,9 @@ static void on_answer(struct pw_tui *tui, const struct pw_event *event)
     } else if (event->ask == PW_ASK_ENVIRONMENT && event->text) {
         pw_free(tui->environment);
         tui->environment = pw_strdup(event->text);
+    } else if (event->text) { /* baselines, also after an approval */
+        pw_free(tui->baselines);
+        tui->baselines = pw_strdup(event->text);
     }
 }
 

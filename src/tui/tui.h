@@ -51,6 +51,7 @@ typedef enum {
     PW_SCREEN_RUN,
     PW_SCREEN_TRENDS,
     PW_SCREEN_ENDTOEND,
+    PW_SCREEN_BASELINES,
     PW_SCREEN_DEVICE,
     PW_SCREEN_MESSAGES,
     PW_SCREEN_HELP,
@@ -68,7 +69,7 @@ typedef enum {
     PW_INTENT_COPY,   /* intent_text: to the clipboard */
     PW_INTENT_EXPORT, /* intent_text: the file to write pw_tui_export's text to */
     PW_INTENT_TRIAGE, /* tui->decisions */
-    PW_INTENT_ASK,    /* the session: tui->ask, about tui->detail */
+    PW_INTENT_ASK,    /* the session: tui->ask, about tui->detail; intent_text: why, of an approval */
     PW_INTENT_REDRAW  /* the terminal's content may be lost: paint all */
 } pw_intent;
 
@@ -265,7 +266,7 @@ struct pw_tui {
     pw_endtoend_mode run_mode; /* for PW_INTENT_RUN */
     pw_ask ask;
     struct pw_tui_history history;
-    char *environment; /* the answer's text; owned; NULL not asked yet */
+    char *environment, *baselines; /* the answers' texts; owned; NULL not asked yet */
 
     char device[160]; /* its name once it is open, or why not */
     bool device_ready, device_failed, coverage_ready;
@@ -328,6 +329,7 @@ void pw_tui_run_status(struct pw_tui *tui, const char *words);
 void pw_tui_run_owner(struct pw_tui *tui, const char *words);
 void pw_tui_run_note(struct pw_tui *tui, const char *words);
 void pw_tui_run_waive(struct pw_tui *tui, const char *words);
+void pw_tui_run_approve(struct pw_tui *tui, const char *words);
 void pw_tui_run_unwaive(struct pw_tui *tui, const char *words);
 const struct pw_triage_entry *pw_tui_decision(const struct pw_tui *tui, size_t signature); /* NULL none */
 bool pw_tui_waived(const struct pw_tui *tui, size_t signature);               /* a waiver that has not expired */
@@ -385,6 +387,7 @@ void pw_view_endtoend(struct pw_tui *tui, struct pw_lines *lines);
 void pw_view_trends(struct pw_tui *tui, struct pw_lines *lines);
 /* Charts of the history's errors and speeds, `height` rows each. */
 void pw_view_history(const struct pw_tui *tui, struct pw_lines *lines, int height);
+void pw_view_baselines(struct pw_tui *tui, struct pw_lines *lines);
 void pw_view_device(struct pw_tui *tui, struct pw_lines *lines);
 void pw_view_messages(struct pw_tui *tui, struct pw_lines *lines);
 void pw_view_help(struct pw_tui *tui, struct pw_lines *lines);

@@ -89,6 +89,28 @@ void pw_view_trends(struct pw_tui *tui, struct pw_lines *lines)
         add_point(lines, &history->points[i]);
 }
 
+void pw_view_baselines(struct pw_tui *tui, struct pw_lines *lines)
+{
+    if (!tui->baselines) {
+        pw_lines_add(lines, PW_STYLE_DIM, 3, "Looking at the baselines...");
+        return;
+    }
+    if (!tui->baselines[0]) {
+        pw_lines_add(lines, PW_STYLE_DIM, 3, "This graph has no baselines on this kind of target yet:");
+        pw_lines_addf(lines, PW_STYLE_NORMAL, 3, "portwright baseline record %s --target %s", tui->model_path,
+                      tui->target);
+        pw_lines_add(lines, PW_STYLE_DIM, 3, "makes a pending one, A here approves it.");
+        return;
+    }
+    for (const char *line = tui->baselines; *line;) {
+        size_t length = strcspn(line, "\n");
+
+        pw_lines_addf(lines, length && line[length - 1] == ':' ? PW_STYLE_BOLD : PW_STYLE_NORMAL, 1, "%.*s",
+                      (int)length, line);
+        line += length + (line[length] == '\n');
+    }
+}
+
 /* A line of the environment's text: its mark, and the parts before and after the tab. */
 typedef void add_line(struct pw_lines *lines, const char *line, size_t length, size_t name);
 
