@@ -104,7 +104,8 @@ struct pw_node {
     int opset;              /* version of its domain that applies here (functions may import their own) */
     const struct pw_op *op; /* NULL: unknown operator */
     struct pw_graph *graph; /* the graph it is in */
-    const char *note;       /* Gradient: why it is not replaced by what computes it (gradient.h), else NULL */
+    const char *note;       /* why there is no `op` although the name is known, or why a Gradient is not replaced
+                               (gradient.h); else NULL */
     const char *origin;     /* "Func/call3" path when inlined from a model-local function, else NULL */
 };
 

@@ -221,13 +221,29 @@ static pw_status settle(struct pw_onnx_reader *r, struct pw_onnx_builder *b)
     return PW_OK;
 }
 
+/* May the definition have grown since? A vendor adds attributes and inputs without a new version; an opset newer than
+ * all that are known here may have changed any operator. */
+static bool may_be_newer(const struct pw_node *node)
+{
+    return node->domain[0] != '\0' || node->opset > pw_op_newest();
+}
+
+/* A node that does not fit its definition is an error; one that a newer definition may allow stays as an unknown
+ * operator, so that the rest of the graph can be looked at. */
 static pw_status check_nodes(struct pw_onnx_reader *r, const struct pw_graph *graph)
 {
     for (size_t i = 0; i < graph->node_count; i++) {
-        const struct pw_node *node = &graph->nodes[i];
-        pw_status status = node->op ? pw_op_check(node->op, node, r->err) : PW_OK;
-        if (status != PW_OK)
-            return status;
+        struct pw_node *node = &graph->nodes[i];
+        struct pw_error refused = {0};
+        pw_status status = node->op ? pw_op_check(node->op, node, &refused) : PW_OK;
+        if (status == PW_OK)
+            continue;
+        if (status != PW_ERR_MODEL || !may_be_newer(node))
+            return pw_error_set(r->err, status, "%s", refused.message);
+        node->note = pw_onnx_name_bytes(r, (const uint8_t *)refused.message, strlen(refused.message), "note");
+        if (!node->note)
+            return PW_ERR_NO_MEMORY;
+        node->op = NULL;
     }
     return PW_OK;
 }

@@ -310,6 +310,8 @@ extern const struct pw_room pw_rooms[]; /* generated; ended by name NULL */
 
 /* The definition for an opset; NULL when unknown. *known_name (may be NULL) tells whether any version exists. */
 const struct pw_op *pw_op_find(const char *domain, const char *name, int opset, bool *known_name);
+/* The newest opset of ai.onnx that brought a definition here. */
+int pw_op_newest(void);
 /* "Softmax-13" (domain prefixed with ':' when not ai.onnx: "com.microsoft:Gelu-1") into dst. */
 const char *pw_op_label(const struct pw_op *op, char *dst, size_t dst_size);
 const struct pw_room *pw_op_room(const struct pw_op *op);

@@ -104,6 +104,19 @@ const struct pw_op *pw_op_find(const char *domain, const char *name, int opset, 
     return best;
 }
 
+int pw_op_newest(void)
+{
+    int newest = 0;
+
+    for (const struct pw_room *room = pw_rooms; room->name != NULL; room++) {
+        for (const struct pw_op *op = room->ops; op->name != NULL; op++) {
+            if (op->domain[0] == '\0' && op->since > newest)
+                newest = op->since;
+        }
+    }
+    return newest;
+}
+
 const char *pw_op_label(const struct pw_op *op, char *dst, size_t dst_size)
 {
     snprintf(dst, dst_size, "%s%s%s-%d", op->domain, op->domain[0] != '\0' ? ":" : "", op->name, op->since);

@@ -131,6 +131,8 @@ static void choose(const struct pw_call *call, struct pw_impl_list *out)
 
 static const char *coverage_reason(const struct pw_call *call, const struct pw_impl_list *out, bool reference)
 {
+    if (out->coverage == PW_COVERAGE_MISSING && call->node->note)
+        return call->node->note;
     if (out->coverage == PW_COVERAGE_HOST) {
         if (reference)
             return "the target is the reference itself";
@@ -169,7 +171,7 @@ pw_status pw_impl_find(const struct pw_call *call, const struct pw_kernels *kern
     memset(out, 0, sizeof *out);
     out->selected = -1;
     out->coverage = PW_COVERAGE_MISSING;
-    out->reason = "unknown operator";
+    out->reason = call->node->note ? call->node->note : "unknown operator";
     if (!call->op)
         return PW_OK;
     out->items = pw_arena_alloc(arena, MAX_CANDIDATES + 2, sizeof *out->items);
