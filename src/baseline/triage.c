@@ -110,13 +110,14 @@ bool pw_waiver_equal(const struct pw_waiver *a, const struct pw_waiver *b)
 
 bool pw_triage_entry_equal(const struct pw_triage_entry *a, const struct pw_triage_entry *b)
 {
-    return a->status == b->status && !strcmp(a->owner, b->owner) && !strcmp(a->note, b->note) &&
-           !strcmp(a->op, b->op) && pw_waiver_equal(&a->waiver, &b->waiver);
+    return a->status == b->status && a->priority == b->priority && !strcmp(a->owner, b->owner) &&
+           !strcmp(a->note, b->note) && !strcmp(a->op, b->op) && pw_waiver_equal(&a->waiver, &b->waiver);
 }
 
 bool pw_triage_entry_empty(const struct pw_triage_entry *entry)
 {
-    return entry->status == PW_TRIAGE_NONE && !entry->owner[0] && !entry->note[0] && !entry->waiver.present;
+    return entry->status == PW_TRIAGE_NONE && !entry->priority && !entry->owner[0] && !entry->note[0] &&
+           !entry->waiver.present;
 }
 
 static bool is_date(const char *text)
@@ -229,6 +230,16 @@ static pw_status merge_entry(struct pw_triage *triage, const struct pw_triage_en
         else
             status = add_conflict(triage, ours->id, "status", pw_triage_status_name(ours->status),
                                   pw_triage_status_name(merged->status), err);
+    }
+    if (status == PW_OK && ours->priority != base->priority && ours->priority != merged->priority) {
+        char mine[16], theirs[16];
+
+        snprintf(mine, sizeof mine, "%d", ours->priority);
+        snprintf(theirs, sizeof theirs, "%d", merged->priority);
+        if (merged->priority == base->priority)
+            merged->priority = ours->priority;
+        else
+            status = add_conflict(triage, ours->id, "priority", mine, theirs, err);
     }
     if (status == PW_OK)
         status = merge_text(triage, ours->id, "owner", base->owner, ours->owner, merged->owner, err);

@@ -1,6 +1,6 @@
 /*
- * The triage file baselines/<graph>/triage.yaml: what people decided about signatures (status, owner, note,
- * waiver). Text that colleagues review: one line a signature, sorted by id, so that two branches merge.
+ * The triage file baselines/<graph>/triage.yaml: what people decided about signatures (status, priority,
+ * owner, note, waiver). Text that colleagues review: one line a signature, sorted by id, so that two branches merge.
  *
  * The workbench and --check open it, change entries in memory and save. A save never overwrites what somebody
  * else wrote in between: base (as last read), ours and theirs are merged field by field; where both changed the
@@ -60,6 +60,7 @@ struct pw_triage_entry {
     char id[PW_TRIAGE_ID];   /* signature */
     char op[PW_TRIAGE_TEXT]; /* label, for whoever reads the file; may be "" */
     pw_triage_status status;
+    int priority;               /* 1 to 100, instead of the computed one; 0: not decided */
     char owner[PW_TRIAGE_TEXT]; /* "" nobody */
     char note[PW_TRIAGE_TEXT];
     struct pw_waiver waiver;
@@ -68,7 +69,8 @@ struct pw_triage_entry {
 /* A field that both sides changed: theirs (the file's) was kept. */
 struct pw_triage_conflict {
     char id[PW_TRIAGE_ID];
-    const char *field; /* "status", "owner", "note", "waiver", "entry" (removed by one, changed by the other) */
+    const char
+        *field; /* "status", "priority", "owner", "note", "waiver", "entry" (removed by one, changed by the other) */
     char ours[PW_TRIAGE_TEXT], theirs[PW_TRIAGE_TEXT];
 };
 

@@ -1,4 +1,5 @@
 /* The triage file's text: reading with positions, printing one line a signature. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -122,10 +123,11 @@ static pw_status read_waiver(const struct pw_yaml *node, struct pw_waiver *waive
 
 static pw_status read_entry(const struct pw_yaml *node, struct pw_triage_entry *entry, struct pw_error *err)
 {
-    static const char *const keys[] = {"op", "status", "owner", "note", "waiver", NULL};
+    static const char *const keys[] = {"op", "status", "priority", "owner", "note", "waiver", NULL};
     const struct pw_yaml *field;
     struct pw_error why = {0};
     char status_text[PW_TRIAGE_TEXT] = "";
+    int64_t priority = 0;
     pw_status status;
 
     memset(entry, 0, sizeof *entry);
@@ -142,6 +144,12 @@ static pw_status read_entry(const struct pw_yaml *node, struct pw_triage_entry *
     if (status == PW_OK && (field = pw_yaml_get(node, "status")) &&
         !pw_triage_status_parse(status_text, &entry->status))
         status = pw_yaml_error(field, err, "expected open, doing, blocked, review or done, found '%s'", status_text);
+    if (status == PW_OK && (field = pw_yaml_get(node, "priority"))) {
+        status = pw_yaml_int(field, &priority, err);
+        if (status == PW_OK && (priority < 1 || priority > 100))
+            status = pw_yaml_error(field, err, "expected a number from 1 to 100, found %" PRId64, priority);
+        entry->priority = (int)priority;
+    }
     if (status == PW_OK)
         status = read_text(node, "owner", entry->owner, err);
     if (status == PW_OK)
@@ -329,6 +337,8 @@ static void print_entry(const struct pw_triage_entry *entry, struct pw_buf *out)
         pw_yaml_put_text_of(out, "op", entry->op, &first);
     if (entry->status != PW_TRIAGE_NONE)
         pw_yaml_put_word_of(out, "status", pw_triage_status_name(entry->status), &first);
+    if (entry->priority)
+        pw_yaml_put_number_of(out, "priority", entry->priority, 3, &first);
     if (entry->owner[0])
         pw_yaml_put_text_of(out, "owner", entry->owner, &first);
     if (entry->note[0])
@@ -340,9 +350,11 @@ static void print_entry(const struct pw_triage_entry *entry, struct pw_buf *out)
 
 static void print_head(const char *graph, const char *model, struct pw_buf *out)
 {
-    pw_buf_puts(out, "# What was decided about signatures: status (open, doing, blocked, review, done), owner, note,\n"
-                     "# waiver {reason, owner, until, of}. One line a signature, sorted; the workbench edits it too.\n"
-                     "format: 1\ngraph: ");
+    pw_buf_puts(
+        out,
+        "# What was decided about signatures: status (open, doing, blocked, review, done), priority,\n"
+        "# owner, note, waiver {reason, owner, until, of}. One line a signature, sorted; the workbench edits it too.\n"
+        "format: 1\ngraph: ");
     pw_yaml_put_quoted(out, graph);
     pw_buf_puts(out, "\nmodel: ");
     pw_yaml_put_quoted(out, model);

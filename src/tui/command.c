@@ -165,6 +165,8 @@ const struct pw_tui_command pw_tui_commands[] = {
     {"drop-view", "NAME", "Forgets a saved view.", view_candidate, run_drop_view},
     {"screen", "NAME", "Goes to a screen.", screen_candidate, run_screen},
     {"status", "open|doing|…", "Says where the work on the selection stands.", status_candidate, pw_tui_run_status},
+    {"priority", "[1-100]", "Puts the selection's place in the order of work instead of the computed one.", NULL,
+     pw_tui_run_priority},
     {"owner", "[NAME]", "Names who works on the selection; without a name, nobody.", user_candidate, pw_tui_run_owner},
     {"note", "[TEXT]", "Keeps a note on the selection; without text it goes.", NULL, pw_tui_run_note},
     {"waive", "DATE REASON", "Lets the selection's failures pass the gate until a day (2027-01-31), and says why.",

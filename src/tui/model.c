@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "base/mem.h"
+#include "baseline/triage.h"
 #include "tui/tui.h"
 
 pw_status pw_tui_create(const struct pw_inventory *inventory, const char *model_path, const char *target,
@@ -148,7 +149,10 @@ double pw_tui_priority(const struct pw_tui *tui, size_t signature)
     double share = isnan(s->share) ? 0 : s->share;
     double weight = 0.4 + 0.4 * sqrt(share) + 0.1 * (double)s->sensitivity;
     double urgency = 0.15; /* nothing known against it */
+    const struct pw_triage_entry *decided = pw_tui_decision(tui, signature);
 
+    if (decided && decided->priority)
+        return decided->priority;
     if (s->shape_arithmetic || (row->measured && row->host && !row->gate_failed))
         return 0;
     if (!s->op || (impls && impls->coverage == PW_COVERAGE_MISSING) || (row->measured && row->gate_failed))

@@ -319,6 +319,21 @@ void pw_tui_act_status(struct pw_tui *tui)
     decided(tui);
 }
 
+void pw_tui_run_priority(struct pw_tui *tui, const char *words)
+{
+    int64_t priority = 0;
+
+    if (words[0] && (!pw_text_int64(words, &priority) || priority < 0 || priority > 100)) {
+        pw_tui_say(tui, true, "priority: expected 1 to 100, or 0 for the computed one, found '%.40s'", words);
+        return;
+    }
+    if (!begin_decisions(tui))
+        return;
+    for (size_t i = 0; i < tui->decision_count; i++)
+        tui->decisions[i].priority = (int)priority;
+    decided(tui);
+}
+
 void pw_tui_run_owner(struct pw_tui *tui, const char *words)
 {
     if (!begin_decisions(tui))

@@ -326,6 +326,7 @@ extern const struct pw_tui_command pw_tui_commands[]; /* ended by name NULL */
 
 /* ---- shared by the files of src/tui ---- */
 void pw_tui_run_status(struct pw_tui *tui, const char *words);
+void pw_tui_run_priority(struct pw_tui *tui, const char *words);
 void pw_tui_run_owner(struct pw_tui *tui, const char *words);
 void pw_tui_run_note(struct pw_tui *tui, const char *words);
 void pw_tui_run_waive(struct pw_tui *tui, const char *words);

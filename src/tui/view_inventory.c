@@ -185,7 +185,8 @@ static void draw_cell(const struct pw_tui *tui, struct pw_canvas *canvas, int ro
         style = pw_tui_waived(tui, signature) ? PW_STYLE_WARN : PW_STYLE_ACCENT;
         break;
     case PW_COLUMN_PRIORITY:
-        snprintf(text, sizeof text, "%.0f", pw_tui_priority(tui, signature));
+        snprintf(text, sizeof text, "%.0f%s", pw_tui_priority(tui, signature),
+                 pw_tui_decision(tui, signature) && pw_tui_decision(tui, signature)->priority ? "!" : "");
         break;
     default:
         break;

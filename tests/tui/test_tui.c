@@ -244,7 +244,7 @@ static void test_monkey(void **state)
 
     (void)state;
     device_opens(tui);
-    for (int i = 0; i < 20000; i++) {
+    for (int i = 0; i < 100000; i++) {
         struct pw_input input = {.kind = PW_INPUT_KEY};
 
         random = random * 6364136223846793005u + 1442695040888963407u;

@@ -186,6 +186,13 @@ static void test_decisions(void **state)
     press(tui, ":waive 2027-02-01 next driver\n");
     assert_string_equal(tui->decisions[0].waiver.until, "2027-02-01");
     assert_string_equal(tui->decisions[0].waiver.reason, "next driver");
+    press(tui, "1:priority 99\n");
+    assert_int_equal(tui->decisions[0].priority, 99);
+    pw_tui_rows_changed(tui);
+    press(tui, "\033");
+    assert_int_equal(tui->visible[0], 1); /* before the missing operator */
+    press(tui, ":priority 101\n");
+    shows(tui, "expected 1 to 100");
     press(tui, ":waive soon\n");
     shows(tui, "expected a last day and a reason");
     press(tui, "1\033/work:doing owner:ana\n");
