@@ -79,7 +79,8 @@ struct pw_exec_request {
     size_t flush_bytes;  /* before each timed run the caches are emptied by passing over this much memory; 0 = not */
     int64_t deadline_ns; /* for running, 0 = 30 s; building has 120 s of its own */
     bool exact_end; /* memory shared with the host ends at an inaccessible page to the byte, and so may begin at any
-                       multiple of its element (else it is 64-byte aligned); memory of the device's own ends with
+                       multiple of its element (else it is 64-byte aligned, as it is once more for a kernel that
+                       faults for want of it); memory of the device's own ends with
                        the data, without a canary, for a target that checks bounds itself */
     bool unwritten; /* outputs and scratch in memory of the device's own begin as it makes them, never written: for a
                        target that notices reads of such */

@@ -401,8 +401,8 @@ static struct pw_pool_want want_of(const struct pw_plan *plan)
     return want;
 }
 
-pw_status pw_device_execute(struct pw_device *device, const struct pw_exec_request *request,
-                            struct pw_exec_reply *reply, struct pw_error *err)
+static pw_status execute(struct pw_device *device, const struct pw_exec_request *request, struct pw_exec_reply *reply,
+                         struct pw_error *err)
 {
     struct pw_exec x = {.device = device, .request = request, .reply = reply};
     struct pw_pool_slot *slot = NULL;
@@ -436,6 +436,27 @@ pw_status pw_device_execute(struct pw_device *device, const struct pw_exec_reque
     pw_buf_clear(&x.body);
     pw_arena_clear(&x.arena);
     return status;
+}
+
+/* Buffers that end to the byte where their pages do begin at any multiple of an element. A kernel may count on more
+ * (OpenCL promises the alignment of the widest vector), and its processor then faults without a place. */
+static bool wants_alignment(const struct pw_exec_reply *reply, pw_status status)
+{
+    return status == PW_ERR_CRASH && strstr(pw_buf_text(&reply->log), PW_WORKER_FAULT_NOWHERE);
+}
+
+pw_status pw_device_execute(struct pw_device *device, const struct pw_exec_request *request,
+                            struct pw_exec_reply *reply, struct pw_error *err)
+{
+    struct pw_error failure = {0};
+    pw_status status = execute(device, request, reply, &failure);
+    if (request->exact_end && wants_alignment(reply, status)) {
+        struct pw_exec_request aligned = *request;
+        aligned.exact_end = false;
+        pw_exec_reply_clear(reply);
+        return execute(device, &aligned, reply, err);
+    }
+    return status == PW_OK ? PW_OK : pw_error_set(err, status, "%s", failure.message);
 }
 
 void pw_exec_reply_clear(struct pw_exec_reply *reply)

@@ -175,7 +175,7 @@ static void on_fault(int number, siginfo_t *info, void *context)
     line_puts(&line, "fault: ");
     if (info->si_code == SI_KERNEL) {
         /* The processor does not say which. */
-        line_puts(&line, "access at an address that no process has, in no buffer");
+        line_puts(&line, "access " PW_WORKER_FAULT_NOWHERE ", in no buffer");
     } else {
         line_puts(&line, access_kind(context));
         line_puts(&line, " at ");

@@ -27,6 +27,8 @@
 #define PW_PROTO_LOG_MAX (48 * 1024) /* bytes of a log in a reply */
 #define PW_PROTO_SAMPLES_MAX 4096    /* timed repeats in one request */
 #define PW_PROTO_FDS 2
+/* What a worker says of a fault whose address the processor does not tell: none that can be, or one not aligned. */
+#define PW_WORKER_FAULT_NOWHERE "at an address that no process has, or that is not aligned"
 #define PW_PROTO_HEAD 20 /* bytes before a request's own: which regions are new, and their sizes */
 
 typedef enum {

@@ -196,6 +196,26 @@ static void test_exact_end(void **state)
     pw_exec_reply_clear(&x.reply);
 }
 
+/* 12 floats that end at a page are aligned to 16 bytes, and this kernel counts on 32. */
+static void test_exact_end_aligned(void **state)
+{
+    static const char aligned[] = "__kernel void add_one(__global const float *x, __global float *y, int n)\n"
+                                  "{ *(__global float8 *)y = *(__global const float8 *)x + 1.0f;\n"
+                                  "  for (int i = 8; i < n; i++) y[i] = x[i] + 1.0f; }\n";
+    struct small_exec x;
+    float in[12], out[12];
+    (void)state;
+    need_device();
+    for (int i = 0; i < 12; i++)
+        in[i] = (float)i;
+    small_exec_make(&x, aligned, "add_one", 1, in, out, 12);
+    x.request.exact_end = true;
+    assert_int_equal(pw_device_execute(device, &x.request, &x.reply, &x.err), PW_OK);
+    for (int i = 0; i < 12; i++)
+        assert_true(out[i] == (float)i + 1.0f);
+    pw_exec_reply_clear(&x.reply);
+}
+
 static void test_timeout(void **state)
 {
     struct small_exec x;
@@ -509,16 +529,27 @@ int main(int argc, char **argv)
     if (argc > 1 && strcmp(argv[1], "--worker") == 0)
         return pw_worker_main(argc, argv);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_describes),    cmocka_unit_test(test_executes),
-        cmocka_unit_test(test_bad_specs),    cmocka_unit_test(test_reference_has_no_workers),
-        cmocka_unit_test(test_poison_shows), cmocka_unit_test(test_overruns),
-        cmocka_unit_test(test_crashes),      cmocka_unit_test(test_exact_end),
-        cmocka_unit_test(test_timeout),      cmocka_unit_test(test_cancel),
-        cmocka_unit_test(test_build_log),    cmocka_unit_test(test_bad_launches),
-        cmocka_unit_test(test_empty),        cmocka_unit_test(test_repeats),
-        cmocka_unit_test(test_alternates),   cmocka_unit_test(test_foreign),
-        cmocka_unit_test(test_sweeps),       cmocka_unit_test(test_lists),
-        cmocka_unit_test(test_threads),      cmocka_unit_test(test_many_crashes),
+        cmocka_unit_test(test_describes),
+        cmocka_unit_test(test_executes),
+        cmocka_unit_test(test_bad_specs),
+        cmocka_unit_test(test_reference_has_no_workers),
+        cmocka_unit_test(test_poison_shows),
+        cmocka_unit_test(test_overruns),
+        cmocka_unit_test(test_crashes),
+        cmocka_unit_test(test_exact_end),
+        cmocka_unit_test(test_exact_end_aligned),
+        cmocka_unit_test(test_timeout),
+        cmocka_unit_test(test_cancel),
+        cmocka_unit_test(test_build_log),
+        cmocka_unit_test(test_bad_launches),
+        cmocka_unit_test(test_empty),
+        cmocka_unit_test(test_repeats),
+        cmocka_unit_test(test_alternates),
+        cmocka_unit_test(test_foreign),
+        cmocka_unit_test(test_sweeps),
+        cmocka_unit_test(test_lists),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_many_crashes),
     };
     return cmocka_run_group_tests(tests, group_setup, group_teardown);
 }
