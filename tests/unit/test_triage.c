@@ -251,6 +251,44 @@ static void test_three_way_merge(void **state)
 }
 
 /* Unsaved changes outlive a refresh; a file removed by someone is theirs having removed everything. */
+static void prioritize(struct pw_triage *triage, const char *id, int priority)
+{
+    struct pw_triage_entry entry = {.priority = priority};
+    struct pw_error err = {0};
+
+    snprintf(entry.id, sizeof entry.id, "%s", id);
+    assert_int_equal(pw_triage_set(triage, &entry, &err), PW_OK);
+}
+
+/* A priority that people set is kept, merged and refused like the other fields. */
+static void test_priority(void **state)
+{
+    struct pw_triage *mine, *theirs;
+    struct pw_error err = {0};
+
+    (void)state;
+    mine = open_it();
+    prioritize(mine, A, 90);
+    save(mine);
+    assert_non_null(strstr(read_file(), "priority: 90"));
+    theirs = open_it();
+    assert_int_equal(pw_triage_find(theirs, A)->priority, 90);
+    prioritize(theirs, A, 10);
+    save(theirs);
+    prioritize(mine, A, 50);
+    assert_int_equal(pw_triage_save(mine, &err), PW_OK);
+    assert_int_equal(pw_triage_find(mine, A)->priority, 10); /* theirs stays */
+    assert_int_equal(pw_triage_conflict_count(mine), 1);
+    assert_string_equal(pw_triage_conflict_at(mine, 0)->field, "priority");
+    assert_string_equal(pw_triage_conflict_at(mine, 0)->ours, "50");
+    pw_triage_close(mine);
+    pw_triage_close(theirs);
+    write_file("format: 1\ngraph: g1\nsignatures:\n  \"" A "\": {priority: 101}\n");
+    assert_int_equal(pw_triage_open(path, GRAPH, "m.onnx", &mine, &err), PW_ERR_FORMAT);
+    assert_non_null(strstr(err.message, ":4:"));
+    assert_non_null(strstr(err.message, "from 1 to 100"));
+}
+
 static void test_refresh_keeps_what_is_unsaved(void **state)
 {
     struct pw_triage *triage = open_it();
@@ -441,6 +479,7 @@ int main(void)
         TEST(test_one_line_a_signature_and_the_rest_stays),
         TEST(test_flow_map_is_printed_anew),
         TEST(test_three_way_merge),
+        TEST(test_priority),
         TEST(test_refresh_keeps_what_is_unsaved),
         TEST(test_bad_files),
         TEST(test_broken_edit_is_left_alone),
