@@ -60,11 +60,18 @@ static inline int list_outer(int row, __global const int *in_dims, __global cons
     __global const PW_TYPE(X) *X, __global PW_TYPE(Y) *Y, __global const int *in_dims, \
         __global const int *out_dims, __global const int *kernel_dims, __global const int *stride_of, \
         __global const int *dilation_of, __global const int *pad_of, __global const int *pad_end_of, int axes, \
-        int in_size, int total, int row_out, int plane_rows, int rows, int rows_each, int count_pads, float p
+        int in_size, int total, int row_out, int plane_rows, int rows, int rows_each, int count_pads
 
-/* INIT: the start of an accumulator; STEP8/STEP(acc, x): take an element; DONE8/DONE(acc, n): the result of n elements. */
-#define POOL(name, INIT, STEP8, STEP, DONE8, DONE) \
-    __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void name(POOL_PARAMETERS) \
+/* How many of taps 0, d, 2d… from `first` on lie below `limit`. */
+static inline int taps_below(int first, int d, int taps, int limit)
+{
+    return limit <= first ? 0 : min(taps, (limit - first + d - 1) / d);
+}
+
+/* START8, START: the state of 8 outputs, of one. TAKE8, TAKE: take x, the element(s) at offset `where` of the plane;
+ * taps come in row-major order. PUT8, PUT(i, n): the result of n elements to output i. */
+#define POOL(name, START8, TAKE8, PUT8, START, TAKE, PUT, ...) \
+    __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void name(POOL_PARAMETERS, __VA_ARGS__) \
     { \
         const int last = axes - 1, width = in_dims[last], taps = kernel_dims[last], s = stride_of[last]; \
         const int d = dilation_of[last], pad = pad_of[last], end_pad = pad_end_of[last], reach = (taps - 1) * d; \
@@ -80,41 +87,63 @@ static inline int list_outer(int row, __global const int *in_dims, __global cons
                 const int at = min(i, inner - 7), from = at * s - pad; \
                 if (s <= 2 && at >= 0 && at + 8 > i && from >= 0 && n > 0 && width > reach && \
                     (long)base + offsets[n - 1] + from + reach + 8 * s <= (long)total) { \
-                    WORK8 acc = INIT; \
+                    START8 \
                     for (int o = 0; o < n; o++) { \
                         for (int t = 0; t < taps; t++) { \
-                            const WORK8 x = load_eight(X, base + offsets[o] + from + t * d, s); \
-                            acc = STEP8(acc, x); \
+                            const int where = offsets[o] + from + t * d; \
+                            const WORK8 x = load_eight(X, base + where, s); \
+                            TAKE8 \
                         } \
                     } \
-                    const int elements = (count_pads ? padded : n) * taps; \
-                    PW_STORE8(Y, to + at, DONE8(acc, elements)); \
+                    PUT8(to + at, (count_pads ? padded : n) * taps) \
                     i = at + 8; \
                     continue; \
                 } \
-                const int first = i * s - pad; \
-                int inside = 0, within = 0; \
-                WORK acc = INIT; \
-                for (int t = 0; t < taps; t++) { \
-                    const int position = first + t * d; \
-                    within += position < width + end_pad; \
-                    if (position < 0 || position >= width) \
-                        continue; \
-                    inside++; \
-                    for (int o = 0; o < n; o++) { \
-                        const WORK x = PW_LOAD(X, base + offsets[o] + position); \
-                        acc = STEP(acc, x); \
+                const int first = i * s - pad, left = taps_below(first, d, taps, 0); \
+                const int right = taps_below(first, d, taps, width); \
+                const int within = taps_below(first, d, taps, width + end_pad); \
+                START \
+                for (int o = 0; o < n; o++) { \
+                    for (int t = left; t < right; t++) { \
+                        const int where = offsets[o] + first + t * d; \
+                        const WORK x = PW_LOAD(X, base + where); \
+                        TAKE \
                     } \
                 } \
-                const int elements = count_pads ? padded * within : n * inside; \
-                PW_STORE(Y, to + i, DONE(acc, elements)); \
+                PUT(to + i, count_pads ? padded * within : n * max(0, right - left)) \
                 i++; \
             } \
         } \
     }
+#define SUM_STATE8 WORK8 acc = 0;
+#define SUM_STATE WORK acc = 0;
 
-#define KEEP(acc, n) (acc)
-POOL(pool_max, LEAST, LARGER, LARGER, KEEP, KEEP)
+#define MAX_PUT8(i, n) PW_STORE8(Y, i, acc);
+#define MAX_PUT(i, n) PW_STORE(Y, i, acc);
+POOL(pool_max, WORK8 acc = LEAST;, acc = LARGER(acc, x);, MAX_PUT8, WORK acc = LEAST;, acc = LARGER(acc, x);, MAX_PUT,
+     float p)
+
+/* Also where the largest lies: the first of equal ones, and the first element of all where nothing is larger. */
+#define PLACES (int8)(0, 1, 2, 3, 4, 5, 6, 7)
+#define TAKE_PLACE8 \
+    { \
+        const int8 better = convert_int8((acc == acc) & !(x <= acc)) | (best < 0); \
+        acc = LARGER(acc, x); \
+        best = select(best, where + PLACES * s, better); \
+    }
+#define TAKE_PLACE \
+    if (best < 0 || ((acc == acc) & !(x <= acc))) { \
+        acc = x; \
+        best = where; \
+    }
+#define PLACE_PUT8(i, n) \
+    PW_STORE8(Y, i, acc); \
+    vstore8(convert_long8(best) + (long)base, 0, Indices + (i));
+#define PLACE_PUT(i, n) \
+    PW_STORE(Y, i, acc); \
+    Indices[i] = best < 0 ? -1 : best + (long)base;
+POOL(pool_max_places, WORK8 acc = LEAST; int8 best = -1;, TAKE_PLACE8, PLACE_PUT8, WORK acc = LEAST; int best = -1;,
+     TAKE_PLACE, PLACE_PUT, __global long *Indices)
 
 #if PW_IS_FLOAT(X)
 #define LP_FUNCTIONS(N, V) \
@@ -128,14 +157,13 @@ POOL(pool_max, LEAST, LARGER, LARGER, KEEP, KEEP)
     }
 LP_FUNCTIONS(1, WORK)
 LP_FUNCTIONS(8, WORK8)
-#define SUM(acc, x) ((acc) + (x))
 #define MEAN(acc, n) ((n) > 0 ? (acc) / (WORK)(n) : 0 * (acc))
-#define LP_STEP8(acc, x) ((acc) + lp_term_8(x, p))
-#define LP_STEP(acc, x) ((acc) + lp_term_1(x, p))
-#define LP_DONE8(acc, n) lp_root_8(acc, p)
-#define LP_DONE(acc, n) lp_root_1(acc, p)
-POOL(pool_average, 0, SUM, SUM, MEAN, MEAN)
-POOL(pool_lp, 0, LP_STEP8, LP_STEP, LP_DONE8, LP_DONE)
+#define MEAN_PUT8(i, n) PW_STORE8(Y, i, MEAN(acc, n));
+#define MEAN_PUT(i, n) PW_STORE(Y, i, MEAN(acc, n));
+#define LP_PUT8(i, n) PW_STORE8(Y, i, lp_root_8(acc, p));
+#define LP_PUT(i, n) PW_STORE(Y, i, lp_root_1(acc, p));
+POOL(pool_average, SUM_STATE8, acc += x;, MEAN_PUT8, SUM_STATE, acc += x;, MEAN_PUT, float p)
+POOL(pool_lp, SUM_STATE8, acc += lp_term_8(x, p);, LP_PUT8, SUM_STATE, acc += lp_term_1(x, p);, LP_PUT, float p)
 #endif
 
 /* mode: 0 max, 1 average, 2 lp. Indices may be NULL. */
@@ -217,9 +245,13 @@ pool_plain(__global const PW_TYPE(X) *X, __global PW_TYPE(Y) *Y, __global long *
         } \
     }
 
+#define KEEP(acc, n) (acc)
 GLOBAL(pool_global_max, LEAST, LARGER, LARGER, LARGER, KEEP)
 #if PW_IS_FLOAT(X)
 LP_FUNCTIONS(16, WORK16)
+#define SUM(acc, x) ((acc) + (x))
+#define LP_STEP(acc, x) ((acc) + lp_term_1(x, p))
+#define LP_DONE(acc, n) lp_root_1(acc, p)
 #define LP_STEP16(acc, x) ((acc) + lp_term_16(x, p))
 #define WHOLE_MEAN(acc, n) ((acc) / (WORK)(n))
 GLOBAL(pool_global_average, 0, SUM, SUM, SUM, WHOLE_MEAN)

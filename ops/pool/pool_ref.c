@@ -1,7 +1,7 @@
 /*
  * References of the window pools. Two ways: rows (one tap over one row of outputs at a time, which
- * vectorises) for float and double carriers, and element by element for indices, 8-bit types and
- * for float64, whose golden accumulates in long double.
+ * vectorises) for float and double carriers, and element by element for indices in column-major order, 8-bit types
+ * and for float64, whose golden accumulates in long double.
  */
 #include <math.h>
 #include <string.h>
@@ -163,6 +163,17 @@ static void elements_body(void *user, int64_t begin, int64_t end)
             y[i] = value > y[i] || value != value ? value : y[i];                                                      \
         }                                                                                                              \
     }                                                                                                                  \
+    /* Also the place of the largest: the first of equal ones; `at` is that of x[0]. */                                \
+    PW_HOT static void max_place_##suffix(real *restrict y, int64_t *restrict best, const real *restrict x,            \
+                                          int64_t count, int64_t stride, int64_t at)                                   \
+    {                                                                                                                  \
+        for (int64_t i = 0; i < count; i++) {                                                                          \
+            real value = x[i * stride];                                                                                \
+            bool better = value > y[i] || (value != value && y[i] == y[i]) || best[i] < 0;                             \
+            y[i] = better ? value : y[i];                                                                              \
+            best[i] = better ? at + i * stride : best[i];                                                              \
+        }                                                                                                              \
+    }                                                                                                                  \
     PW_HOT static void add_##suffix(real *y, const real *x, int64_t count, int64_t stride)                             \
     {                                                                                                                  \
         for (int64_t i = 0; i < count; i++)                                                                            \
@@ -178,9 +189,13 @@ static void elements_body(void *user, int64_t begin, int64_t end)
         for (int64_t i = 0; i < count; i++)                                                                            \
             y[i] += power(absolute(x[i * stride]), p);                                                                 \
     }                                                                                                                  \
-    static void reduce_##suffix(const struct pool_job *job, real *y, const real *x, int64_t count, int64_t stride)     \
+    static void reduce_##suffix(const struct pool_job *job, int64_t to, int64_t from, int64_t count, int64_t stride)   \
     {                                                                                                                  \
-        if (job->mode == PW_POOL_MAX)                                                                                  \
+        real *y = (real *)job->y->data + to;                                                                           \
+        const real *x = (const real *)job->x->data + from;                                                             \
+        if (job->indices)                                                                                              \
+            max_place_##suffix(y, (int64_t *)job->indices->data + to, x, count, stride, from);                         \
+        else if (job->mode == PW_POOL_MAX)                                                                             \
             max_##suffix(y, x, count, stride);                                                                         \
         else if (job->mode == PW_POOL_AVERAGE)                                                                         \
             add_##suffix(y, x, count, stride);                                                                         \
@@ -224,9 +239,9 @@ static void reduce_row(const struct pool_job *job, int64_t offset, int64_t tap, 
         return;
     offset += lo * stride + shift;
     if (job->x->dtype == PW_DTYPE_FLOAT32)
-        reduce_f32(job, (float *)job->y->data + to + lo, (const float *)job->x->data + offset, hi - lo, stride);
+        reduce_f32(job, to + lo, offset, hi - lo, stride);
     else
-        reduce_f64(job, (double *)job->y->data + to + lo, (const double *)job->x->data + offset, hi - lo, stride);
+        reduce_f64(job, to + lo, offset, hi - lo, stride);
 }
 
 /* All taps of the row of outputs at `where` (its last coordinate is not used). */
@@ -261,6 +276,8 @@ static void rows_body(void *user, int64_t begin, int64_t end)
         int64_t where[PW_WINDOW_AXES] = {0};
         for (int64_t row = 0; row < n->out_size / n->out[last]; row++) {
             int64_t to = plane * n->out_size + row * n->out[last];
+            for (int64_t i = 0; job->indices && i < n->out[last]; i++)
+                ((int64_t *)job->indices->data)[to + i] = -1;
             if (single)
                 start_f32(job, (float *)job->y->data + to);
             else
@@ -322,7 +339,8 @@ pw_status pw_pool_eval(struct pw_eval *ev, struct pw_error *err)
     if (status != PW_OK || job.y->count == 0)
         return status;
     int64_t planes = dims[0] * dims[1];
-    bool rows = !job.indices && job.n.axes > 0 && pw_dtype_is_float(job.x->dtype) &&
+    bool rows = (!job.indices || !job.columns || job.n.axes == 1) && job.n.axes > 0 &&
+                pw_dtype_is_float(job.x->dtype) &&
                 (kind->mode == PW_POOL_MAX || ev->mode == PW_EVAL_FAST || job.x->nominal != PW_DTYPE_FLOAT64);
     bool whole = kind->global && kind->mode == PW_POOL_AVERAGE && job.x->dtype == PW_DTYPE_FLOAT32 && job.n.in_size > 0;
     pw_parallel_for(planes, 1, whole ? global_average_body : rows ? rows_body : elements_body, &job);
