@@ -1,5 +1,6 @@
 #include "ops/matmul/matmul_room.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/compiler.h"
@@ -590,56 +591,147 @@ pw_status pw_matmul_einsum_golden(struct pw_eval *ev, struct pw_error *err)
     return status;
 }
 
-/* ---- binding: strides of each operand along the output's labels and the summed ones ---- */
+/* ---- binding ---- */
+
+#define BOUND_OPERANDS 4
+
+struct layout { /* of one operand or the result: dims and strides, outermost first */
+    int64_t dims[LABELS_MAX], strides[LABELS_MAX];
+    size_t rank;
+};
+
+/* A dim of size 1 is left out; one that continues the one outside of it joins it. */
+static void layout_add(struct layout *l, int64_t dim, int64_t stride)
+{
+    if (dim == 1)
+        return;
+    if (l->rank > 0 && l->strides[l->rank - 1] == dim * stride) {
+        l->dims[l->rank - 1] *= dim;
+        l->strides[l->rank - 1] = stride;
+        return;
+    }
+    l->dims[l->rank] = dim;
+    l->strides[l->rank++] = stride;
+}
+
+static pw_status bind_layout(struct pw_bindings *b, const char *prefix, struct layout *l, struct pw_error *err)
+{
+    char name[32];
+    pw_status status;
+
+    if (l->rank == 0) { /* a scalar: one line of one element */
+        l->dims[0] = l->strides[0] = 1;
+        l->rank = 1;
+    }
+    snprintf(name, sizeof name, "%s_dims", prefix);
+    status = pw_bind_ints(b, name, l->dims, l->rank, err);
+    snprintf(name, sizeof name, "%s_strides", prefix);
+    if (status == PW_OK)
+        status = pw_bind_ints(b, name, l->strides, l->rank, err);
+    snprintf(name, sizeof name, "%s_rank", prefix);
+    return status == PW_OK ? pw_bind_int(b, name, (int64_t)l->rank, err) : status;
+}
+
+static pw_status bind_operand(struct pw_bindings *b, const char *prefix, const struct operand *o,
+                              const struct axes *const *parts, struct pw_error *err)
+{
+    struct layout l = {.rank = 0};
+
+    for (int p = 0; p < 3; p++) {
+        for (int i = 0; i < parts[p]->count; i++)
+            layout_add(&l, parts[p]->sizes[i], label_stride(o, parts[p]->labels[i]));
+    }
+    return bind_layout(b, prefix, &l, err);
+}
+
+/* Two operands as a product of dense matrices, and where its elements go. */
+static pw_status bind_pair(struct pw_bindings *b, const struct operand *operands, const bool *kept,
+                           const int64_t *sizes, const struct axes *out, struct pw_error *err)
+{
+    struct axes batch = {0}, m = {0}, n = {0}, k = {0};
+    const struct axes *a_parts[] = {&batch, &m, &k}, *b_parts[] = {&batch, &k, &n}, *y_parts[] = {&batch, &m, &n};
+    struct operand y = {.rank = 0};
+    struct layout spread = {.rank = 0};
+    pw_status status = classify(&operands[0], &operands[1], kept, sizes, &batch, &m, &n, &k, err);
+
+    if (status == PW_OK)
+        status = bind_operand(b, "left", &operands[0], a_parts, err);
+    if (status == PW_OK)
+        status = bind_operand(b, "right", &operands[1], b_parts, err);
+    if (status != PW_OK)
+        return status;
+    for (int p = 0; p < 3; p++) {
+        for (int i = 0; i < y_parts[p]->count; i++) {
+            y.labels[y.rank] = (signed char)y_parts[p]->labels[i];
+            y.dims[y.rank++] = y_parts[p]->sizes[i];
+        }
+    }
+    for (int d = 0; d < out->count; d++)
+        layout_add(&spread, out->sizes[d], label_stride(&y, out->labels[d]));
+    const struct pw_named_int numbers[] = {{"batch", batch.total}, {"M", m.total}, {"N", n.total}, {"K", k.total}};
+    status = bind_layout(b, "spread", &spread, err);
+    return status == PW_OK ? pw_bind_numbers(b, numbers, PW_COUNT_OF(numbers), err) : status;
+}
+
+/* Strides of all operands along the output's labels, and along the summed ones: [operand][label]. */
+static pw_status bind_strides(struct pw_bindings *b, const struct operand *operands, int count, const struct axes *out,
+                              const struct axes *sum, struct pw_error *err)
+{
+    int64_t strides[2][BOUND_OPERANDS * LABELS_MAX];
+    pw_status status;
+
+    for (int o = 0; o < count; o++) {
+        for (int d = 0; d < out->count; d++)
+            strides[0][o * out->count + d] = label_stride(&operands[o], out->labels[d]);
+        for (int d = 0; d < sum->count; d++)
+            strides[1][o * sum->count + d] = label_stride(&operands[o], sum->labels[d]);
+    }
+    status = pw_bind_ints(b, "out_strides", strides[0], (size_t)(count * out->count), err);
+    if (status == PW_OK)
+        status = pw_bind_ints(b, "sum_strides", strides[1], (size_t)(count * sum->count), err);
+    if (status == PW_OK)
+        status = pw_bind_ints(b, "out_dims", out->sizes, (size_t)out->count, err);
+    return status == PW_OK ? pw_bind_ints(b, "sum_dims", sum->sizes, (size_t)sum->count, err) : status;
+}
 
 pw_status pw_matmul_einsum_bind(const struct pw_call *call, struct pw_bindings *b, struct pw_error *err)
 {
-    static const char *const names[2][2] = {{"a_out", "a_sum"}, {"b_out", "b_sum"}};
     struct equation eq;
+    struct operand operands[BOUND_OPERANDS] = {{0}};
     pw_dim sizes[LABELS_MAX];
-    bool known = false, kept[LABELS_MAX] = {false};
+    bool known = false, kept[LABELS_MAX] = {false}, fits = true;
     struct axes out = {.total = 1}, sum = {.total = 1};
+    int count = call->input_count;
     pw_status status = label_sizes(call, &eq, sizes, &known, err);
 
     if (status != PW_OK)
         return status;
-    if (!known || call->input_count > 2)
-        return pw_error_set(err, PW_ERR_UNSUPPORTED, "the kernels take one or two operands of known shape");
+    if (!known || count > BOUND_OPERANDS)
+        return pw_error_set(err, PW_ERR_UNSUPPORTED, "the kernels take up to %d operands of known shape",
+                            BOUND_OPERANDS);
     for (int d = 0; d < eq.output.count; d++) {
         kept[(int)eq.output.labels[d]] = true;
-        axes_add(&out, eq.output.labels[d], sizes[(int)eq.output.labels[d]]);
+        fits = axes_add(&out, eq.output.labels[d], sizes[(int)eq.output.labels[d]]) && fits;
     }
     for (int l = 0; l < LABELS_MAX; l++) {
         if (!kept[l] && sizes[l] != 1)
-            axes_add(&sum, l, sizes[l]);
+            fits = axes_add(&sum, l, sizes[l]) && fits;
     }
-    for (int i = 0; i < 2 && status == PW_OK; i++) {
-        struct operand o = {0};
-        int64_t strides[2][LABELS_MAX] = {{0}};
-        int from = i < call->input_count ? i : 0;
-
-        o.rank = call->in[from]->rank;
-        memcpy(o.labels, eq.operands[from].labels, sizeof eq.operands[from].labels);
-        memcpy(o.dims, call->in[from]->dims, (size_t)o.rank * sizeof *o.dims);
-        for (int d = 0; d < out.count; d++)
-            strides[0][d] = label_stride(&o, out.labels[d]);
-        for (int d = 0; d < sum.count; d++)
-            strides[1][d] = label_stride(&o, sum.labels[d]);
-        status = pw_bind_ints(b, names[i][0], strides[0], (size_t)out.count, err);
-        if (status == PW_OK)
-            status = pw_bind_ints(b, names[i][1], strides[1], (size_t)sum.count, err);
+    if (!fits)
+        return pw_error_set(err, PW_ERR_UNSUPPORTED, "the sums are too long");
+    for (int i = 0; i < count; i++) {
+        operands[i].rank = call->in[i]->rank;
+        memcpy(operands[i].labels, eq.operands[i].labels, sizeof eq.operands[i].labels);
+        memcpy(operands[i].dims, call->in[i]->dims, (size_t)operands[i].rank * sizeof *operands[i].dims);
     }
+    const struct pw_named_int numbers[] = {
+        {"out_rank", out.count}, {"sum_rank", sum.count}, {"sum_count", sum.total}, {"operands", count}};
+    const struct pw_named_int none[] = {{"batch", 0}, {"M", 0}, {"N", 0}, {"K", 0}};
+    status = pw_bind_numbers(b, numbers, PW_COUNT_OF(numbers), err);
     if (status == PW_OK)
-        status = pw_bind_ints(b, "out_dims", out.sizes, (size_t)out.count, err);
+        status = bind_strides(b, operands, count, &out, &sum, err);
     if (status == PW_OK)
-        status = pw_bind_ints(b, "sum_dims", sum.sizes, (size_t)sum.count, err);
-    if (status == PW_OK)
-        status = pw_bind_int(b, "out_rank", out.count, err);
-    if (status == PW_OK)
-        status = pw_bind_int(b, "sum_rank", sum.count, err);
-    if (status == PW_OK)
-        status = pw_bind_int(b, "sum_count", sum.total, err);
-    if (status == PW_OK)
-        status = pw_bind_int(b, "operands", call->input_count, err);
+        status = count == 2 ? bind_pair(b, operands, kept, sizes, &out, err)
+                            : pw_bind_numbers(b, none, PW_COUNT_OF(none), err);
     return status == PW_OK ? pw_matmul_bind_accumulator(call->in[0]->dtype, b, err) : status;
 }
