@@ -269,6 +269,25 @@ const struct pw_room_case pw_matmul_cases[] = {
      {"float32[2,3] -9 -73.5 -15 1.25 -112.5 -42.5"},
      NULL,
      0},
+    /* g_idx names the block whose scale and zero point a row of B has. */
+    {"matmul/nbits_groups",
+     "com.microsoft:MatMulNBits-1 K=33 N=3 bits=4 block_size=16",
+     {"float32[2,33] 3 1 -1 2 -2 1 3 3 3 3 -2 3 -2 3 0 2 3 -2 -2 1 0 -1 2 -3 -3 3 -1 0 -1 -2 2 1 -1 0 3 2 "
+      "-1 -1 -3 -2 -3 -2 0 -2 -1 -2 0 1 1 3 -3 0 2 -1 3 2 -3 3 2 -3 0 3 2 3 -2 0",
+      "uint8[3,3,8] 74 28 50 27 22 210 45 39 29 115 193 113 65 217 52 89 99 59 18 246 173 238 155 87 39 249 "
+      "234 41 211 165 244 29 162 186 239 34 248 18 233 201 11 190 53 31 150 116 204 47 229 140 212 216 203 "
+      "71 82 116 7 95 152 64 189 74 225 204 204 243 28 38 230 53 26 3",
+      "float32[3,3] 1 0.5 2 0.5 0.5 1 0.25 1 2", "uint8[3,2] 187 15 51 15 254 15",
+      "int32[33] 1 0 0 0 2 1 2 1 1 2 0 2 0 0 2 1 0 2 2 0 2 1 2 0 2 1 2 1 0 1 0 2 2"},
+     {"float32[2,3] 16 40 -127.5 80 78 104.5"},
+     NULL,
+     0},
+    {"matmul/nbits_group_outside",
+     "com.microsoft:MatMulNBits-1 K=16 N=1 bits=4 block_size=16",
+     {"float32[1,16] 1", "uint8[1,1,8] 0", "float32[1,1] 1", "-", "int32[16] 1"},
+     {NULL},
+     "g_idx[0] is 1, of 1 blocks",
+     0},
     {"matmul/nbits_middle_zero",
      "com.microsoft:MatMulNBits-1 K=20 N=3 bits=4 block_size=16",
      {"float16[2,20] -3 2 2 3 -3 2 -2 1 -2 1 -1 -1 1 1 -1 -3 1 -3 0 -1 3 -3 1 0 -2 2 -2 -3 -3 2 -3 -3 -2 -2 "

@@ -2,7 +2,8 @@
  * MatMulNBits over the tile of matmul_tile.cl: as matmul_tiled, but a block of a panel of B is unpacked from BITS bits
  * and scaled on its way to local memory, 8 weights at a time (blocks are multiples of 16). So the weights are read
  * from memory in their packed size. B is [N][blocks][blob], scales and unpacked zero points are [N][blocks],
- * packed zero points [N][zero_row].
+ * packed zero points [N][zero_row]. GROUPED: the scale and zero point of a weight are those of the block that g_idx
+ * names for its row of K, not of the block that it lies in.
  */
 static inline uint8 nbits_unpack(__global const uchar *p, int at)
 {
@@ -34,9 +35,18 @@ static inline acc_t nbits_zero(__global const PW_TYPE(in3) *in3, long n, int blo
 #endif
 }
 
+#if GROUPED
+#define GROUPS , __global const int *in4
+#define GROUP(k) clamp(in4[k], 0, blocks - 1)
+#define PASS_GROUPS , in4
+#else
+#define GROUPS
+#define PASS_GROUPS
+#endif
+
 static inline void nbits_fetch(__global const uchar *in1, __global const PW_TYPE(in2) *in2,
                                __global const PW_TYPE(in3) *in3, int n0, int cols, int k0, int count, int blocks,
-                               int block_size, int blob, int zero_row, __local acc_t *to)
+                               int block_size, int blob, int zero_row, __local acc_t *to GROUPS)
 {
     for (int j = 0; j < PANEL; j++) {
         long n = n0 + j;
@@ -46,6 +56,16 @@ static inline void nbits_fetch(__global const uchar *in1, __global const PW_TYPE
                 to[k * PANEL + j] = 0;
             continue;
         }
+#if GROUPED
+        for (int k = 0; k < count; k++) {
+            int at = (k0 + k) % block_size, group = GROUP(k0 + k);
+            uint byte = in1[(n * blocks + (k0 + k) / block_size) * blob + at * BITS / 8];
+            acc_t w = (acc_t)(byte >> (at * BITS % 8) & ((1 << BITS) - 1));
+
+            to[k * PANEL + j] = (w - nbits_zero(in3, n, group, blocks, zero_row)) * PW_LOAD(in2, n * blocks + group);
+        }
+        continue;
+#endif
         for (int k = 0; k < count; k += 8) {
             int block = (k0 + k) / block_size, left = min(8, count - k);
             acc_t scale = PW_LOAD(in2, n * blocks + block), zero = nbits_zero(in3, n, block, blocks, zero_row), w[8];
@@ -73,7 +93,7 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void nbits_stage(__globa
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void nbits_tiled(
     __global const acc_t *A, __global const uchar *in1, __global const PW_TYPE(in2) *in2,
     __global const PW_TYPE(in3) *in3, __global const PW_TYPE(in5) *in5, __global PW_TYPE(out0) *out0, int M, int N,
-    int K, int block, int blocks, int block_size, int blob, int zero_row)
+    int K, int block, int blocks, int block_size, int blob, int zero_row GROUPS)
 {
     int batch_rank = 0;
     __global const int *batch_dims = 0, *a_strides = 0, *b_strides = 0;
@@ -83,7 +103,7 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void nbits_tiled(
     for (int k0 = 0; k0 < K; k0 += KB) {
         int count = min(KB, K - k0);
 
-        nbits_fetch(in1, in2, in3, panel * PANEL, cols, k0, count, blocks, block_size, blob, zero_row, local_b);
+        nbits_fetch(in1, in2, in3, panel * PANEL, cols, k0, count, blocks, block_size, blob, zero_row, local_b PASS_GROUPS);
         rows_local(a + k0, K, rows, local_b, PANEL, count, tile, k0 == 0);
     }
     for (int r = 0; r < rows; r++, y_at += N) {
