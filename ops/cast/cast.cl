@@ -161,6 +161,19 @@ __kernel void cast_below_byte(ARGUMENTS, const int bits, const int is_signed)
 }
 #endif
 
+#ifdef LOW
+/* Bits of types below a byte, which lie one a byte: a signed one is extended. */
+__kernel void cast_bits_low(__global const uchar *in0, __global uchar *out0, const long n, const int chunk,
+                            const int bits, const int is_signed)
+{
+    long i = (long)get_global_id(0) * chunk, end = min(i + chunk, n);
+    uint sign = is_signed ? 1u << (bits - 1) : 0u, mask = (1u << bits) - 1u;
+
+    for (; i < end; i++)
+        out0[i] = (uchar)(((in0[i] & mask) ^ sign) - sign);
+}
+#endif
+
 #ifdef MOVE
 __kernel void cast_bits(__global const PW_MOVE(in0) *in0, __global PW_MOVE(in0) *out0, const long n, const int chunk)
 {

@@ -156,6 +156,8 @@ const struct pw_room_case pw_cast_cases[] = {
     {"cast/int_to_uint4_wraps", "Cast-21 to=21", {"int32[3] 17 -1 5"}, {"uint4[3] 1 15 5"}, NULL, 0},
     {"cast/from_int4", "Cast-21 to=1", {"int4[2] -8 7"}, {"float32[2] -8 7"}, NULL, 0},
     /* Steps of 1/8 below 2, 1/4 below 4, 1/2 up to 7.5; ties to even; no Inf, no NaN: both ends saturate always. */
+    {"cast/bits_below_a_byte", "BitCast-26 to=22", {"uint4[4] 0 7 8 15"}, {"int4[4] 0 7 -8 -1"}, NULL, 0},
+    {"cast/bits_of_float4", "BitCast-26 to=21", {"float4e2m1[3] -6 0.5 1"}, {"uint4[3] 15 1 2"}, NULL, 0},
     {"cast/to_float6_e2m3",
      "Cast-28 to=27 saturate=0",
      {"float32[8] 1 -1.3125 0.0625 0.1875 2.125 100 -inf 3.9"},
