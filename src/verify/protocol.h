@@ -106,6 +106,7 @@ pw_status pw_protocol_tolerance(const struct pw_protocol *protocol, const struct
 /* The same with what decided it. */
 struct pw_tolerance {
     double value;
+    double rounding; /* its part that the last rounding alone takes: no reason to warn. 0 for a rule's tolerance */
     const char *why; /* the derivation, or "portwright.yaml:12"; static or in the arena */
     bool bitwise;    /* golden's bits after rounding to the dtype are wanted */
     bool by_rule;    /* a rule of the protocol won */

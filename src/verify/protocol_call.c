@@ -192,6 +192,7 @@ pw_status pw_protocol_judgement(const struct pw_protocol *protocol, const struct
     } else if (dtype == PW_DTYPE_UNDEFINED || (accuracy.exact && (protocol->bitwise.copies || !copies(call->op)))) {
         out->why = accuracy.why ? accuracy.why : "integers and copies are bitwise";
     } else {
+        out->rounding = 0.5 * pw_dtype_epsilon(dtype);
         out->value = derived(&accuracy, dtype, precision.accumulate, device_extra(&accuracy, info), arena, &out->why);
     }
     return out->why ? PW_OK : pw_error_memory(err, 128);

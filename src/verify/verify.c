@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "tensor/blas.h"
 #include "verify/verify_state.h"
 
 #define MAX_THREADS 16
@@ -198,6 +199,7 @@ pw_status pw_verify_run(const struct pw_verify_request *request, struct pw_verif
     struct pw_verify_state state = {.request = request, .totals = totals, .until_ns = INT64_MAX};
     struct pw_verify_event event = {.kind = PW_VERIFY_STARTED};
     struct pw_arena arena = {0};
+    int blas_threads;
     pw_status status;
 
     memset(totals, 0, sizeof *totals);
@@ -218,7 +220,10 @@ pw_status pw_verify_run(const struct pw_verify_request *request, struct pw_verif
     if (request->effort.budget_ns > 0)
         state.until_ns = pw_clock_ns() + request->effort.budget_ns;
     pw_verify_emit_event(&state, &event);
+    blas_threads = pw_blas_threads_now();
+    pw_blas_threads(1); /* every thread here has its own product to compute; theirs would only spin */
     run_threads(&state);
+    pw_blas_threads(blas_threads);
     status = state.status;
     if (status != PW_OK) {
         pw_error_set(err, status, "%s", state.error.message);

@@ -50,6 +50,7 @@ struct pw_case_run {
     struct pw_case_inputs inputs;
     struct pw_plan plan; /* of the inputs' call; empty for a library */
     bool library;
+    double rounding;         /* part of the tolerance that the last rounding takes */
     double floor;            /* of the comparison: elements below are judged absolutely; -1: by the output's scale */
     bool rounded;            /* golden is rounded to the output's dtype before the comparison: bits are wanted */
     bool bits;               /* the sign of a zero counts */
