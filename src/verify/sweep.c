@@ -2,14 +2,20 @@
  * The precision sweep: the whole graph in double once, then once for each layer and dtype with that layer alone in the
  * dtype (its floating inputs, what flows inside it and its outputs), on the target's kernel of the dtype where there
  * is one, else golden rounded. What arrives at the outputs is the layer's damage.
+ *
+ * What nodes of the main graph gave in the first run is kept (up to KEPT_BYTES): a node that nothing of the layer
+ * reaches gives the same again and is not run anew.
  */
 #include <fnmatch.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "run/liveness.h"
 #include "verify/divergence.h"
 #include "verify/sweep.h"
+
+#define KEPT_BYTES ((size_t)1 << 30)
 
 static const pw_dtype sweep_dtypes[PW_SWEEP_DTYPES] = {PW_DTYPE_FLOAT16, PW_DTYPE_BFLOAT16, PW_DTYPE_FLOAT32};
 
@@ -17,6 +23,9 @@ struct sweep {
     const struct pw_endtoend_request *request;
     struct pw_arena arena;
     struct pw_target_eval target;
+    struct pw_value *kept; /* by value id of the main graph: from the base run; NONE: not kept */
+    size_t kept_bytes;
+    bool *touched; /* by value id of the main graph: the layer reaches it */
     bool *ran;     /* by node number: in the base run */
     int *layer_of; /* by node number: layer, or -1 */
     struct pw_sweep_layer *layers;
@@ -88,6 +97,71 @@ static pw_status run_narrow(struct sweep *sweep, const struct pw_node *node, con
     return status;
 }
 
+/* ---- what the layer does not reach ---- */
+
+static void touch_capture(void *user, pw_value_id value)
+{
+    bool *const *state = user; /* touched, and whether any was */
+
+    if (state[0][value])
+        *state[1] = true;
+}
+
+/* Is the node of the main graph in the layer, or fed by what it reaches? Marks its outputs. */
+static bool is_touched(struct sweep *sweep, const struct pw_node *node, size_t number)
+{
+    bool touched = sweep->layer_of[number] == sweep->current;
+    bool *state[2] = {sweep->touched, &touched};
+
+    for (size_t i = 0; i < node->input_count && !touched; i++)
+        touched = node->inputs[i] != PW_NO_VALUE && sweep->touched[node->inputs[i]];
+    if (pw_node_has_subgraph(node)) {
+        pw_liveness_captures(node->graph, node, touch_capture, state);
+        for (size_t n = 0; n < sweep->layers[sweep->current].node_count; n++)
+            touched = touched || sweep->layers[sweep->current].nodes[n]->graph != node->graph;
+    }
+    for (size_t o = 0; o < node->output_count; o++)
+        if (node->outputs[o] != PW_NO_VALUE)
+            sweep->touched[node->outputs[o]] = touched;
+    return touched;
+}
+
+/* Gives what the base run gave; false where something of it was not kept. */
+static bool give_kept(struct sweep *sweep, const struct pw_node *node, struct pw_value *outputs, pw_status *status,
+                      struct pw_error *err)
+{
+    for (size_t o = 0; o < node->output_count; o++)
+        if (node->outputs[o] != PW_NO_VALUE && sweep->kept[node->outputs[o]].kind == PW_VALUE_NONE)
+            return false;
+    *status = PW_OK;
+    for (size_t o = 0; o < node->output_count && *status == PW_OK; o++)
+        if (node->outputs[o] != PW_NO_VALUE)
+            *status = pw_value_view(&outputs[o], &sweep->kept[node->outputs[o]], err);
+    return true;
+}
+
+static pw_status keep_outputs(void *user, const struct pw_node *node, const struct pw_value *const *inputs,
+                              const struct pw_value *outputs, struct pw_error *err)
+{
+    struct sweep *sweep = user;
+    pw_status status = PW_OK;
+
+    (void)inputs;
+    if (sweep->current >= 0 || node->graph != sweep->request->inventory->model->graph)
+        return PW_OK;
+    for (size_t o = 0; o < node->output_count && status == PW_OK; o++) {
+        size_t bytes = pw_value_bytes(&outputs[o]);
+
+        if (node->outputs[o] == PW_NO_VALUE || sweep->kept_bytes + bytes > KEPT_BYTES)
+            continue;
+        status = pw_value_copy(&sweep->kept[node->outputs[o]], &outputs[o], err);
+        sweep->kept_bytes += bytes;
+    }
+    return status;
+}
+
+/* ---- one run ---- */
+
 static pw_status on_node(void *user, const struct pw_node *node, const struct pw_value *const *inputs, int input_count,
                          struct pw_value *outputs, int output_count, bool *handled, struct pw_error *err)
 {
@@ -99,9 +173,17 @@ static pw_status on_node(void *user, const struct pw_node *node, const struct pw
         return pw_error_set(err, PW_ERR_CANCELLED, "cancelled");
     if (number >= sweep->request->inventory->node_number_count)
         return PW_OK;
-    if (sweep->current < 0)
+    if (sweep->current < 0) {
         sweep->ran[number] = true;
-    if (sweep->current < 0 || sweep->layer_of[number] != sweep->current)
+        return PW_OK;
+    }
+    if (node->graph == sweep->request->inventory->model->graph && !is_touched(sweep, node, number)) {
+        pw_status status = PW_OK;
+
+        *handled = give_kept(sweep, node, outputs, &status, err);
+        return status;
+    }
+    if (sweep->layer_of[number] != sweep->current)
         return PW_OK;
     *handled = true;
     return run_narrow(sweep, node, inputs, input_count, outputs, output_count, err);
@@ -113,6 +195,9 @@ static pw_status run_graph(struct sweep *sweep, struct pw_value *results, struct
     struct pw_eval_options options = {
         .mode = PW_EVAL_GOLDEN, .seed = request->seed, .replace = on_node, .carried_results = true, .user = sweep};
 
+    if (sweep->current < 0)
+        options.observe = keep_outputs;
+    memset(sweep->touched, 0, request->inventory->model->graph->value_count * sizeof *sweep->touched);
     return pw_eval_graph(request->inventory->model->graph, request->inputs, request->input_count, &options, results,
                          err);
 }
@@ -329,7 +414,9 @@ pw_status pw_sweep_run(const struct pw_endtoend_request *request, struct pw_endt
     sweep.ran = pw_arena_alloc(&sweep.arena, count + 1, sizeof *sweep.ran);
     sweep.layer_of = pw_arena_alloc(&sweep.arena, count + 1, sizeof *sweep.layer_of);
     sweep.base = pw_calloc(graph->output_count + 1, sizeof *sweep.base);
-    if (!sweep.ran || !sweep.layer_of || !sweep.base)
+    sweep.touched = pw_arena_alloc(&sweep.arena, graph->value_count + 1, sizeof *sweep.touched);
+    sweep.kept = pw_calloc(graph->value_count + 1, sizeof *sweep.kept);
+    if (!sweep.touched || !sweep.kept || !sweep.ran || !sweep.layer_of || !sweep.base)
         status = pw_error_memory(err, count * sizeof *sweep.layer_of);
     if (status == PW_OK)
         status = run_graph(&sweep, sweep.base, err);
@@ -346,6 +433,9 @@ pw_status pw_sweep_run(const struct pw_endtoend_request *request, struct pw_endt
     }
     for (size_t o = 0; sweep.base && o < graph->output_count; o++)
         pw_value_clear(&sweep.base[o]);
+    for (size_t v = 0; sweep.kept && v < graph->value_count; v++)
+        pw_value_clear(&sweep.kept[v]);
+    pw_free(sweep.kept);
     pw_free(sweep.base);
     pw_arena_clear(&sweep.arena);
     return status;
