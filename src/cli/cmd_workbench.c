@@ -21,7 +21,8 @@ int pw_cmd_workbench(int argc, char **argv)
     struct pw_options options;
     struct pw_session_options session_options = {0};
     const char *dirs[PW_OPTION_TARGETS];
-    struct pw_session *session = NULL;
+    struct pw_session *sessions[PW_OPTION_TARGETS] = {NULL};
+    size_t session_count = 0;
     struct pw_error err = {0};
     pw_status status = PW_OK;
     int exit_code, failed = 0;
@@ -38,8 +39,8 @@ int pw_cmd_workbench(int argc, char **argv)
         status =
             pw_error_set(&err, PW_ERR_USAGE, "the workbench needs a terminal; without one use portwright --check '%s'",
                          options.args[0]);
-    else if (options.target_count > 1 || options.dim_sets > 1)
-        status = pw_error_set(&err, PW_ERR_USAGE, "the workbench shows one --target and one --dim set at a time");
+    else if (options.dim_sets > 1)
+        status = pw_error_set(&err, PW_ERR_USAGE, "the workbench shows one --dim set at a time");
     for (size_t i = 0; i < options.ops_dir_count; i++)
         dirs[i] = options.ops_dirs[i].path;
     session_options = (struct pw_session_options){.model_path = options.arg_count ? options.args[0] : NULL,
@@ -53,15 +54,21 @@ int pw_cmd_workbench(int argc, char **argv)
                                                   .seed = options.seed,
                                                   .jobs = options.jobs,
                                                   .triage = true};
-    if (status == PW_OK)
-        status = pw_session_open(&session_options, &session, &err);
+    for (int k = 0; status == PW_OK && (k == 0 || k < options.target_count); k++) {
+        session_options.target = options.target_count ? options.targets[k] : NULL;
+        session_options.triage = k == 0; /* decisions are the graph's, not a target's */
+        status = pw_session_open(&session_options, &sessions[k], &err);
+        session_count += status == PW_OK;
+    }
     if (status == PW_OK && script)
-        status = pw_app_script(session, script, strcmp(nl_langinfo(CODESET), "UTF-8") != 0, &failed, &err);
+        status =
+            pw_app_script(sessions, session_count, script, strcmp(nl_langinfo(CODESET), "UTF-8") != 0, &failed, &err);
     else if (status == PW_OK)
-        status = pw_app_run(session, options.color, &err);
+        status = pw_app_run(sessions, session_count, options.color, &err);
     exit_code = status != PW_OK ? pw_options_fail(&err) : failed ? PW_EXIT_GATE : PW_EXIT_HELD;
 done:
-    pw_session_close(session);
+    for (size_t k = 0; k < session_count; k++)
+        pw_session_close(sessions[k]);
     pw_options_clear(&options);
     return exit_code;
 }

@@ -26,18 +26,20 @@ static void take_keys(struct pw_app *app)
 
 static void loop(struct pw_app *app, struct pw_error *err)
 {
-    struct pollfd wait[] = {{.fd = STDIN_FILENO, .events = POLLIN},
-                            {.fd = pw_session_fd(app->session), .events = POLLIN},
-                            {.fd = pw_term_fd(), .events = POLLIN}};
+    struct pollfd wait[2 + PW_APP_TARGETS] = {{.fd = STDIN_FILENO, .events = POLLIN},
+                                              {.fd = pw_term_fd(), .events = POLLIN}};
+    nfds_t count = 2;
     bool more = false;
     int number;
 
+    for (size_t k = 0; k < app->session_count; k++)
+        wait[count++] = (struct pollfd){.fd = pw_session_fd(app->sessions[k]), .events = POLLIN};
     while (!app->quit && !pw_term_ended(&number)) {
         if (app->dirty && pw_tui_draw(app->tui, &app->canvas, err) == PW_OK) {
             pw_term_paint(&app->canvas, app->all);
             app->dirty = app->all = false;
         }
-        if (poll(wait, 3, more ? 0 : PW_APP_LOOK_EVERY_MS) < 0 && errno != EINTR)
+        if (poll(wait, count, more ? 0 : PW_APP_LOOK_EVERY_MS) < 0 && errno != EINTR)
             break;
         pw_app_look_around(app);
         if (wait[0].revents & (POLLHUP | POLLERR | POLLNVAL)) /* the terminal went away */
@@ -47,9 +49,9 @@ static void loop(struct pw_app *app, struct pw_error *err)
     }
 }
 
-pw_status pw_app_run(struct pw_session *session, int color, struct pw_error *err)
+pw_status pw_app_run(struct pw_session *const *sessions, size_t count, int color, struct pw_error *err)
 {
-    struct pw_app app = {.session = session};
+    struct pw_app app = {.sessions = sessions, .session_count = count};
     int rows, columns, number = 0;
     pw_status status = pw_app_begin(&app, err);
 

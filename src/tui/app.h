@@ -4,8 +4,9 @@
 
 #include "job/session.h"
 
-/* Runs until the user quits. color as for pw_term_open. The session stays the caller's. */
-pw_status pw_app_run(struct pw_session *session, int color, struct pw_error *err);
+/* Runs until the user quits. color as for pw_term_open. One session a target, of the same graph; they stay the
+ * caller's. */
+pw_status pw_app_run(struct pw_session *const *sessions, size_t count, int color, struct pw_error *err);
 /* Runs the lines of a script instead of a terminal's keys; what it prints goes to stdout. *failed: expectations that
  * did not hold, each said on stderr with the screen. Lines:
  *   size COLUMNS ROWS      before anything is drawn 80 24
@@ -16,6 +17,9 @@ pw_status pw_app_run(struct pw_session *session, int color, struct pw_error *err
  *   shows TEXT, hides TEXT expectations
  *   screen                 prints the screen
  * Empty lines and those that begin with # are passed over. */
-pw_status pw_app_script(struct pw_session *session, const char *path, bool ascii, int *failed, struct pw_error *err);
+pw_status pw_app_script(struct pw_session *const *sessions, size_t count, const char *path, bool ascii, int *failed,
+                        struct pw_error *err);
+
+#define PW_APP_TARGETS 8
 
 #endif

@@ -14,9 +14,12 @@
 
 static const struct pw_impl_list *implementations(void *user, size_t signature)
 {
-    const struct pw_app *app = user;
+    return pw_session_implementations(user, signature);
+}
 
-    return pw_session_implementations(app->session, signature);
+struct pw_session *pw_app_session(const struct pw_app *app)
+{
+    return app->sessions[app->tui->at - app->tui->sides];
 }
 
 /* The user's saved views: $XDG_CONFIG_HOME/portwright/views, or below ~/.config. False: nowhere to keep them. */
@@ -86,8 +89,9 @@ static void edit(struct pw_app *app)
             pw_tui_say(app->tui, true, "the editor ended with %d: nothing is read anew", result);
         return;
     }
-    if (pw_session_reload(app->session, &err) != PW_OK ||
-        pw_session_verify(app->session, app->tui->selection, app->tui->selection_count, true, NULL, &err) != PW_OK)
+    if (pw_session_reload(pw_app_session(app), &err) != PW_OK ||
+        pw_session_verify(pw_app_session(app), app->tui->selection, app->tui->selection_count, true, NULL, &err) !=
+            PW_OK)
         pw_tui_say(app->tui, true, "%s", err.message);
     else
         pw_tui_say(app->tui, false, "read anew and verifying again: %s", app->tui->intent_text);
@@ -120,14 +124,15 @@ static void act_on_intent(struct pw_app *app)
         app->quit = true;
         break;
     case PW_INTENT_VERIFY:
-        if (pw_session_verify(app->session, app->tui->selection, app->tui->selection_count, true, NULL, &err) != PW_OK)
+        if (pw_session_verify(pw_app_session(app), app->tui->selection, app->tui->selection_count, true, NULL, &err) !=
+            PW_OK)
             pw_tui_say(app->tui, true, "%s", err.message);
         else
             pw_tui_say(app->tui, false, "verifying %zu signatures%s; 3 shows the run", app->tui->selection_count,
-                       app->tui->device_ready ? "" : " as soon as the target is open");
+                       app->tui->at->device_ready ? "" : " as soon as the target is open");
         break;
     case PW_INTENT_BENCH:
-        if (pw_session_bench(app->session, app->tui->selection, app->tui->selection_count,
+        if (pw_session_bench(pw_app_session(app), app->tui->selection, app->tui->selection_count,
                              &(struct pw_session_bench){0}, NULL, &err) != PW_OK)
             pw_tui_say(app->tui, true, "%s", err.message);
         else
@@ -135,12 +140,12 @@ static void act_on_intent(struct pw_app *app)
                        app->tui->selection_count);
         break;
     case PW_INTENT_RUN:
-        if (pw_session_run(app->session, &(struct pw_session_run_options){.mode = app->tui->run_mode}, NULL, &err) !=
-            PW_OK)
+        if (pw_session_run(pw_app_session(app), &(struct pw_session_run_options){.mode = app->tui->run_mode}, NULL,
+                           &err) != PW_OK)
             pw_tui_say(app->tui, true, "%s", err.message);
         break;
     case PW_INTENT_CANCEL:
-        pw_session_cancel(app->session);
+        pw_session_cancel(pw_app_session(app));
         break;
     case PW_INTENT_EDIT:
         if (app->headless)
@@ -157,11 +162,11 @@ static void act_on_intent(struct pw_app *app)
         export_shown(app);
         break;
     case PW_INTENT_TRIAGE:
-        if (pw_session_triage(app->session, app->tui->decisions, app->tui->decision_count, &err) != PW_OK)
+        if (pw_session_triage(app->sessions[0], app->tui->decisions, app->tui->decision_count, &err) != PW_OK)
             pw_tui_say(app->tui, true, "%s", err.message);
         break;
     case PW_INTENT_ASK:
-        if (pw_session_ask(app->session, app->tui->ask, app->tui->detail,
+        if (pw_session_ask(pw_app_session(app), app->tui->ask, app->tui->detail,
                            app->tui->ask == PW_ASK_APPROVE ? app->tui->intent_text : NULL, app->tui->user_name,
                            &err) != PW_OK)
             pw_tui_say(app->tui, true, "%s", err.message);
@@ -178,14 +183,17 @@ bool pw_app_take_events(struct pw_app *app)
 {
     int taken = 0;
 
-    for (struct pw_event *event; taken < MAX_EVENTS_A_PAINT && (event = pw_session_next(app->session)); taken++) {
-        struct pw_input input = {.kind = PW_INPUT_SESSION, .event = event, .now_ms = pw_clock_ns() / 1000000};
+    for (size_t k = 0; k < app->session_count; k++)
+        for (struct pw_event *event; taken < MAX_EVENTS_A_PAINT && (event = pw_session_next(app->sessions[k]));
+             taken++) {
+            struct pw_input input = {
+                .kind = PW_INPUT_SESSION, .event = event, .side = k, .now_ms = pw_clock_ns() / 1000000};
 
-        pw_tui_apply(app->tui, &input);
-        pw_event_free(event);
-        act_on_intent(app);
-        app->dirty = true;
-    }
+            pw_tui_apply(app->tui, &input);
+            pw_event_free(event);
+            act_on_intent(app);
+            app->dirty = true;
+        }
     return taken == MAX_EVENTS_A_PAINT;
 }
 
@@ -210,19 +218,27 @@ void pw_app_look_around(struct pw_app *app)
     pw_triage_today(wall, app->tui->today);
     pw_triage_today(wall + (int64_t)30 * 24 * 3600 * 1000, app->tui->in_a_month);
     snprintf(app->tui->user_name, sizeof app->tui->user_name, "%.60s", user ? user : "");
-    pw_session_triage(app->session, NULL, 0, &err); /* a failure is said when there is something to keep */
+    pw_session_triage(app->sessions[0], NULL, 0, &err); /* a failure is said when there is something to keep */
 }
 
 pw_status pw_app_begin(struct pw_app *app, struct pw_error *err)
 {
-    const struct pw_model *model = pw_session_model(app->session);
-    pw_status status =
-        pw_tui_create(pw_session_inventory(app->session), model->path, pw_session_target(app->session), &app->tui, err);
+    const struct pw_model *model = pw_session_model(app->sessions[0]);
+    const char *targets[PW_APP_TARGETS];
+    pw_status status;
 
+    if (app->session_count > PW_APP_TARGETS)
+        return pw_error_set(err, PW_ERR_USAGE, "the workbench shows %d targets at most", PW_APP_TARGETS);
+    for (size_t k = 0; k < app->session_count; k++)
+        targets[k] = pw_session_target(app->sessions[k]);
+    status =
+        pw_tui_create(pw_session_inventory(app->sessions[0]), model->path, targets, app->session_count, &app->tui, err);
     if (status != PW_OK)
         return status;
-    app->tui->implementations = implementations;
-    app->tui->user = app;
+    for (size_t k = 0; k < app->session_count; k++) {
+        app->tui->sides[k].implementations = implementations;
+        app->tui->sides[k].user = app->sessions[k];
+    }
     app->dirty = app->all = true;
     read_views(app);
     pw_app_look_around(app);

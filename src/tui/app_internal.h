@@ -3,10 +3,12 @@
 #define PW_TUI_APP_INTERNAL_H
 
 #include "job/session.h"
+#include "tui/app.h"
 #include "tui/tui.h"
 
 struct pw_app {
-    struct pw_session *session;
+    struct pw_session *const *sessions; /* one a target, the sides of the model in order */
+    size_t session_count;
     struct pw_tui *tui;
     struct pw_canvas canvas;
     bool headless; /* no terminal: no editor, no clipboard */
@@ -14,8 +16,9 @@ struct pw_app {
     int64_t looked_ms;
 };
 
-pw_status pw_app_begin(struct pw_app *app, struct pw_error *err); /* the model; app->session is set */
+pw_status pw_app_begin(struct pw_app *app, struct pw_error *err); /* the model; sessions are set */
 void pw_app_end(struct pw_app *app);
+struct pw_session *pw_app_session(const struct pw_app *app);       /* of the target that is shown */
 void pw_app_key(struct pw_app *app, const struct pw_input *input); /* applies and acts on the intent */
 bool pw_app_take_events(struct pw_app *app);                       /* true: more may wait */
 /* Who and when, for decisions; and, every two seconds, whether a colleague's decisions arrived in the file. */

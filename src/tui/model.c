@@ -10,33 +10,43 @@
 #include "baseline/triage.h"
 #include "tui/tui.h"
 
-pw_status pw_tui_create(const struct pw_inventory *inventory, const char *model_path, const char *target,
-                        struct pw_tui **out, struct pw_error *err)
+pw_status pw_tui_create(const struct pw_inventory *inventory, const char *model_path, const char *const *targets,
+                        size_t target_count, struct pw_tui **out, struct pw_error *err)
 {
     struct pw_tui *tui = pw_calloc(1, sizeof *tui);
     size_t count = inventory->signature_count;
+    bool whole;
 
     if (!tui)
         return pw_error_memory(err, sizeof *tui);
     tui->inventory = inventory;
-    tui->signatures = pw_calloc(count + 1, sizeof *tui->signatures);
+    tui->model_path = model_path;
     tui->visible = pw_calloc(count + 1, sizeof *tui->visible);
     tui->selection = pw_calloc(count + 1, sizeof *tui->selection);
     tui->keys = pw_calloc(count + 1, sizeof *tui->keys);
     tui->group_of = pw_calloc(count + 1, sizeof *tui->group_of);
-    if (!tui->signatures || !tui->visible || !tui->selection || !tui->keys || !tui->group_of) {
-        pw_tui_destroy(tui);
-        return pw_error_memory(err, count * sizeof *tui->signatures);
+    tui->sides = pw_calloc(target_count, sizeof *tui->sides);
+    whole = tui->visible && tui->selection && tui->keys && tui->group_of && tui->sides;
+    for (size_t k = 0; whole && k < target_count; k++) {
+        struct pw_tui_side *side = &tui->sides[k];
+
+        side->signatures = pw_calloc(count + 1, sizeof *side->signatures);
+        side->target = targets[k];
+        snprintf(side->device, sizeof side->device, "opening %s", targets[k]);
+        for (size_t i = 0; side->signatures && i < count; i++)
+            side->signatures[i].worst_error = side->signatures[i].ratio = NAN;
+        whole = side->signatures != NULL;
+        tui->side_count++;
     }
-    tui->model_path = model_path;
-    tui->target = target;
+    if (!whole) {
+        pw_tui_destroy(tui);
+        return pw_error_memory(err, count * sizeof *tui->sides->signatures);
+    }
+    tui->at = tui->sides;
     tui->rows = 24;
     tui->columns = 80;
     tui->sort = PW_COLUMN_PRIORITY;
     tui->descending = true;
-    snprintf(tui->device, sizeof tui->device, "opening %s", target);
-    for (size_t i = 0; i < count; i++)
-        tui->signatures[i].worst_error = tui->signatures[i].ratio = NAN;
     tui->completion = -1;
     pw_tui_views_init(tui);
     pw_tui_rows_changed(tui);
@@ -44,30 +54,49 @@ pw_status pw_tui_create(const struct pw_inventory *inventory, const char *model_
     return PW_OK;
 }
 
+static void clear_side(struct pw_tui_side *side, size_t count)
+{
+    for (size_t i = 0; side->signatures && i < count; i++) {
+        pw_tui_cases_clear(&side->signatures[i]);
+        pw_free(side->signatures[i].cases);
+        pw_free(side->signatures[i].bench);
+    }
+    pw_free(side->signatures);
+    pw_tui_endtoend_clear(&side->endtoend);
+    pw_free(side->history.points);
+    pw_free(side->environment);
+    pw_free(side->baselines);
+}
+
 void pw_tui_destroy(struct pw_tui *tui)
 {
     if (!tui)
         return;
-    for (size_t i = 0; tui->signatures && i < tui->inventory->signature_count; i++) {
-        pw_tui_cases_clear(&tui->signatures[i]);
-        pw_free(tui->signatures[i].cases);
-        pw_free(tui->signatures[i].bench);
-    }
-    pw_tui_endtoend_clear(&tui->endtoend);
-    pw_free(tui->signatures);
+    for (size_t k = 0; k < tui->side_count; k++)
+        clear_side(&tui->sides[k], tui->inventory->signature_count);
+    pw_free(tui->sides);
     pw_free(tui->visible);
     pw_free(tui->selection);
     pw_free(tui->keys);
     pw_free(tui->decisions);
     pw_free(tui->triage);
-    pw_free(tui->history.points);
-    pw_free(tui->environment);
-    pw_free(tui->baselines);
     pw_free(tui->group_of);
     pw_free(tui->groups);
     pw_free(tui->items);
     pw_lines_clear(&tui->text);
     pw_free(tui);
+}
+
+void pw_tui_switch(struct pw_tui *tui, size_t side)
+{
+    struct pw_tui_side *from = tui->at;
+
+    tui->at = &tui->sides[side];
+    for (size_t i = 0; i < tui->inventory->signature_count; i++) {
+        tui->at->signatures[i].marked = from->signatures[i].marked;
+        tui->at->signatures[i].unfolded = from->signatures[i].unfolded;
+    }
+    pw_tui_rows_changed(tui);
 }
 
 void pw_tui_resize(struct pw_tui *tui, int rows, int columns)
@@ -105,7 +134,8 @@ void pw_tui_say(struct pw_tui *tui, bool failed, const char *format, ...)
 
 const struct pw_impl_list *pw_tui_impls(const struct pw_tui *tui, size_t signature)
 {
-    return tui->coverage_ready && tui->implementations ? tui->implementations(tui->user, signature) : NULL;
+    return tui->at->coverage_ready && tui->at->implementations ? tui->at->implementations(tui->at->user, signature)
+                                                               : NULL;
 }
 
 const char *pw_tui_coverage(const struct pw_tui *tui, size_t signature)
@@ -117,7 +147,7 @@ const char *pw_tui_coverage(const struct pw_tui *tui, size_t signature)
 
 const char *pw_tui_verdict(const struct pw_tui *tui, size_t signature, pw_style *style)
 {
-    const struct pw_tui_row *row = &tui->signatures[signature];
+    const struct pw_tui_row *row = &tui->at->signatures[signature];
     const struct pw_impl_list *impls = pw_tui_impls(tui, signature);
 
     *style = PW_STYLE_DIM;
@@ -144,7 +174,7 @@ const char *pw_tui_verdict(const struct pw_tui *tui, size_t signature, pw_style 
 double pw_tui_priority(const struct pw_tui *tui, size_t signature)
 {
     const struct pw_signature *s = &tui->inventory->signatures[signature];
-    const struct pw_tui_row *row = &tui->signatures[signature];
+    const struct pw_tui_row *row = &tui->at->signatures[signature];
     const struct pw_impl_list *impls = pw_tui_impls(tui, signature);
     double share = isnan(s->share) ? 0 : s->share;
     double weight = 0.4 + 0.4 * sqrt(share) + 0.1 * (double)s->sensitivity;
@@ -179,7 +209,7 @@ bool pw_tui_problem(const struct pw_tui *tui, size_t signature)
 {
     const struct pw_impl_list *impls = pw_tui_impls(tui, signature);
 
-    return tui->signatures[signature].gate_failed || !tui->inventory->signatures[signature].op ||
+    return tui->at->signatures[signature].gate_failed || !tui->inventory->signatures[signature].op ||
            (impls && (impls->coverage == PW_COVERAGE_MISSING || impls->kernel_required));
 }
 

@@ -20,7 +20,7 @@ void pw_tui_select(struct pw_tui *tui)
         return;
     }
     for (size_t i = 0; i < tui->inventory->signature_count; i++)
-        if (tui->signatures[i].marked)
+        if (tui->at->signatures[i].marked)
             tui->selection[tui->selection_count++] = i;
     if (tui->selection_count || !tui->item_count)
         return;
@@ -55,7 +55,7 @@ void pw_tui_act_requeue(struct pw_tui *tui)
 {
     tui->selection_count = 0;
     for (size_t i = 0; i < tui->inventory->signature_count; i++)
-        if (tui->signatures[i].measured && tui->signatures[i].gate_failed)
+        if (tui->at->signatures[i].measured && tui->at->signatures[i].gate_failed)
             tui->selection[tui->selection_count++] = i;
     if (tui->selection_count)
         tui->intent = PW_INTENT_VERIFY;
@@ -65,7 +65,7 @@ void pw_tui_act_requeue(struct pw_tui *tui)
 
 void pw_tui_act_cancel(struct pw_tui *tui)
 {
-    if (tui->running)
+    if (tui->at->running)
         tui->intent = PW_INTENT_CANCEL;
     else
         pw_tui_say(tui, false, "nothing is running");
@@ -117,14 +117,14 @@ static const struct pw_tui_case *telling_case(const struct pw_tui_row *row)
 void pw_tui_act_copy(struct pw_tui *tui)
 {
     size_t signature = chosen(tui);
-    const struct pw_tui_case *c = signature == SIZE_MAX ? NULL : telling_case(&tui->signatures[signature]);
+    const struct pw_tui_case *c = signature == SIZE_MAX ? NULL : telling_case(&tui->at->signatures[signature]);
 
     if (!c) {
         pw_tui_say(tui, false, "no case of it was run in this session: v verifies it");
         return;
     }
     snprintf(tui->intent_text, sizeof tui->intent_text, "portwright verify '%s' --target %s --case '%s'",
-             tui->model_path, tui->target, c->shrunk ? c->shrunk : c->id);
+             tui->model_path, tui->at->target, c->shrunk ? c->shrunk : c->id);
     tui->intent = PW_INTENT_COPY;
 }
 
@@ -137,7 +137,7 @@ static void export_csv(const struct pw_tui *tui, struct pw_buf *out)
     for (size_t i = 0; i < tui->visible_count; i++) {
         size_t signature = tui->visible[i];
         const struct pw_signature *s = &tui->inventory->signatures[signature];
-        const struct pw_tui_row *row = &tui->signatures[signature];
+        const struct pw_tui_row *row = &tui->at->signatures[signature];
         bool known = row->measured && !isnan(row->worst_error);
 
         pw_buf_printf(out, "%s,\"", s->id);
@@ -194,7 +194,7 @@ void pw_tui_export(struct pw_tui *tui, const char *path, struct pw_buf *out)
 
 const struct pw_triage_entry *pw_tui_decision(const struct pw_tui *tui, size_t signature)
 {
-    size_t at = tui->signatures[signature].decision;
+    size_t at = tui->at->signatures[signature].decision;
 
     return at ? &tui->triage[at - 1] : NULL;
 }
@@ -228,8 +228,9 @@ void pw_tui_triage_event(struct pw_tui *tui, const struct pw_triage_entry *entri
             else
                 high = middle;
         }
-        tui->signatures[i].decision =
-            low < count && !strcmp(copy[low].id, tui->inventory->signatures[i].id) ? low + 1 : 0;
+        for (size_t k = 0; k < tui->side_count; k++)
+            tui->sides[k].signatures[i].decision =
+                low < count && !strcmp(copy[low].id, tui->inventory->signatures[i].id) ? low + 1 : 0;
     }
 }
 

@@ -85,7 +85,7 @@ static void on_output(struct pw_tui_endtoend *run, const struct pw_endtoend_outp
 
 void pw_tui_endtoend_event(struct pw_tui *tui, const struct pw_event *event)
 {
-    struct pw_tui_endtoend *run = &tui->endtoend;
+    struct pw_tui_endtoend *run = &tui->at->endtoend;
 
     switch (event->kind) {
     case PW_EVENT_STARTED:
@@ -110,9 +110,9 @@ void pw_tui_endtoend_event(struct pw_tui *tui, const struct pw_event *event)
         break;
     }
     if (event->kind == PW_EVENT_NODE || event->kind == PW_EVENT_LAYER) {
-        tui->done = event->done;
-        tui->total = event->total;
-        snprintf(tui->running_text, sizeof tui->running_text, "%s",
+        tui->at->done = event->done;
+        tui->at->total = event->total;
+        snprintf(tui->at->running_text, sizeof tui->at->running_text, "%s",
                  event->kind == PW_EVENT_LAYER ? "a layer in narrower types" : "node by node, both sides in step");
     }
 }

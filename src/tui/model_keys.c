@@ -90,7 +90,7 @@ void pw_tui_go(struct pw_tui *tui, pw_screen screen)
         tui->back = tui->screen;
     tui->screen = screen;
     if ((screen == PW_SCREEN_DETAIL || screen == PW_SCREEN_TRENDS) &&
-        (!tui->history.known || tui->history.signature != tui->detail)) {
+        (!tui->at->history.known || tui->at->history.signature != tui->detail)) {
         tui->ask = PW_ASK_HISTORY;
         tui->intent = PW_INTENT_ASK;
     } else if (screen == PW_SCREEN_DEVICE || screen == PW_SCREEN_BASELINES) {
@@ -139,7 +139,7 @@ static void act_run_sweep(struct pw_tui *tui)
 }
 static void act_divergent(struct pw_tui *tui)
 {
-    tui->endtoend.only_divergent = !tui->endtoend.only_divergent;
+    tui->at->endtoend.only_divergent = !tui->at->endtoend.only_divergent;
     tui->scroll[PW_SCREEN_ENDTOEND] = 0;
 }
 static void act_baselines(struct pw_tui *tui)
@@ -185,6 +185,15 @@ static void act_back(struct pw_tui *tui)
     else if (tui->filter[0])
         pw_tui_set_filter(tui, "");
 }
+static void act_target(struct pw_tui *tui)
+{
+    if (tui->side_count < 2) {
+        pw_tui_say(tui, false, "there is one target; give --target twice to see two side by side");
+        return;
+    }
+    pw_tui_switch(tui, ((size_t)(tui->at - tui->sides) + 1) % tui->side_count);
+    pw_tui_go(tui, tui->screen); /* what the screen needs of this target */
+}
 static void act_quit(struct pw_tui *tui)
 {
     tui->intent = PW_INTENT_QUIT;
@@ -223,23 +232,23 @@ static void act_mark(struct pw_tui *tui)
     if (!tui->item_count)
         return;
     if (current != SIZE_MAX) {
-        tui->signatures[current].marked = !tui->signatures[current].marked;
+        tui->at->signatures[current].marked = !tui->at->signatures[current].marked;
     } else { /* a head: all of its group, or none when all were */
         size_t group = tui->items[tui->cursor].index;
         bool all = true;
 
         for (size_t i = 0; i < tui->visible_count; i++)
-            all = all && (tui->group_of[tui->visible[i]] != group || tui->signatures[tui->visible[i]].marked);
+            all = all && (tui->group_of[tui->visible[i]] != group || tui->at->signatures[tui->visible[i]].marked);
         for (size_t i = 0; i < tui->visible_count; i++)
             if (tui->group_of[tui->visible[i]] == group)
-                tui->signatures[tui->visible[i]].marked = !all;
+                tui->at->signatures[tui->visible[i]].marked = !all;
     }
     move_cursor(tui, 1);
 }
 static void act_unmark(struct pw_tui *tui)
 {
     for (size_t i = 0; i < tui->inventory->signature_count; i++)
-        tui->signatures[i].marked = false;
+        tui->at->signatures[i].marked = false;
 }
 static void act_problems(struct pw_tui *tui)
 {
@@ -259,7 +268,7 @@ static bool fold(struct pw_tui *tui, bool open)
         if (tui->groups[item.index].folded == !open)
             return false;
         tui->groups[item.index].folded = !open;
-    } else if (item.kind == PW_ITEM_SIGNATURE && open == tui->signatures[item.signature].unfolded) {
+    } else if (item.kind == PW_ITEM_SIGNATURE && open == tui->at->signatures[item.signature].unfolded) {
         if (open || tui->group == PW_GROUP_NONE)
             return false;
         for (size_t at = tui->cursor; at-- > 0;) /* a folded signature: to its head */
@@ -269,7 +278,7 @@ static bool fold(struct pw_tui *tui, bool open)
             }
         return false;
     } else {
-        tui->signatures[item.signature].unfolded = open;
+        tui->at->signatures[item.signature].unfolded = open;
     }
     pw_tui_items_changed(tui);
     return true;
@@ -491,6 +500,7 @@ const struct pw_tui_key pw_tui_global_keys[] = {
     {'5', 0, "5", NULL, NULL, "End to end: the whole graph, node by node.", act_endtoend},
     {'6', 0, "6", NULL, NULL, "Baselines: which there are, and what the pending ones change.", act_baselines},
     {'7', 0, "7", NULL, NULL, "Device: the environment, against the lock.", act_device},
+    {'T', 0, "T", NULL, "target", "Shows and acts on the next target, where there are several.", act_target},
     {'m', 0, "m", NULL, "messages", "Messages so far.", act_messages},
     {PW_KEY_DOWN, 'j', "Down, j", NULL, NULL, "One down.", act_down},
     {PW_KEY_UP, 'k', "Up, k", NULL, NULL, "One up.", act_up},
@@ -627,8 +637,16 @@ void pw_tui_apply(struct pw_tui *tui, const struct pw_input *input)
     case PW_INPUT_WHEEL:
         move(tui, 3 * input->steps);
         break;
-    case PW_INPUT_SESSION:
+    case PW_INPUT_SESSION: {
+        struct pw_tui_side *shown = tui->at;
+
+        tui->at = &tui->sides[input->side];
         pw_tui_session_event(tui, input->event, input->now_ms);
+        if (tui->at != shown) { /* the order of the rows is the shown target's */
+            tui->at = shown;
+            pw_tui_rows_changed(tui);
+        }
         break;
+    }
     }
 }

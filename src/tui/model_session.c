@@ -9,13 +9,13 @@
 
 static void on_device(struct pw_tui *tui, const struct pw_event *event)
 {
-    tui->device_failed = event->failed;
-    tui->device_ready = !event->failed;
+    tui->at->device_failed = event->failed;
+    tui->at->device_ready = !event->failed;
     if (event->failed) {
-        snprintf(tui->device, sizeof tui->device, "target %s: not usable (m: why)", tui->target);
+        snprintf(tui->at->device, sizeof tui->at->device, "target %s: not usable (m: why)", tui->at->target);
         pw_tui_say(tui, true, "%s", event->error.message);
     } else {
-        snprintf(tui->device, sizeof tui->device, "%s", tui->target);
+        snprintf(tui->at->device, sizeof tui->at->device, "%s", tui->at->target);
     }
 }
 
@@ -76,19 +76,19 @@ static void keep_case(struct pw_tui_row *row, const struct pw_case_result *resul
 static void on_case(struct pw_tui *tui, const struct pw_event *event)
 {
     const struct pw_case_result *result = &event->result;
-    struct pw_tui_row *row = &tui->signatures[result->signature];
+    struct pw_tui_row *row = &tui->at->signatures[result->signature];
 
     if (!row->running) /* the first case of this run: what was known before is replaced */
         pw_tui_cases_clear(row);
     row->running = true;
     keep_case(row, result);
-    tui->done = event->done;
-    tui->total = event->total;
-    snprintf(tui->running_text, sizeof tui->running_text, "%s %s %s",
+    tui->at->done = event->done;
+    tui->at->total = event->total;
+    snprintf(tui->at->running_text, sizeof tui->at->running_text, "%s %s %s",
              tui->inventory->signatures[result->signature].op_label, pw_dist_name(result->dist),
              pw_verdict_name(result->verdict));
-    if (failed_verdict(result->verdict) && tui->failure_count < PW_TUI_FAILURES) {
-        struct pw_tui_failure *failure = &tui->failures[tui->failure_count++];
+    if (failed_verdict(result->verdict) && tui->at->failure_count < PW_TUI_FAILURES) {
+        struct pw_tui_failure *failure = &tui->at->failures[tui->at->failure_count++];
 
         failure->signature = result->signature;
         snprintf(failure->text, sizeof failure->text, "%s %s: %s", pw_verdict_name(result->verdict),
@@ -98,7 +98,7 @@ static void on_case(struct pw_tui *tui, const struct pw_event *event)
 
 static void on_summary(struct pw_tui *tui, const struct pw_signature_result *summary)
 {
-    struct pw_tui_row *row = &tui->signatures[summary->signature];
+    struct pw_tui_row *row = &tui->at->signatures[summary->signature];
 
     row->running = false;
     row->measured = true;
@@ -141,13 +141,13 @@ static void keep_bench(struct pw_tui_row *row, const struct pw_event *event)
 static void on_figure(struct pw_tui *tui, const struct pw_event *event)
 {
     const struct pw_bench_figure *f = &event->figure;
-    struct pw_tui_row *row = &tui->signatures[f->signature];
+    struct pw_tui_row *row = &tui->at->signatures[f->signature];
     char label[64];
 
-    tui->done = event->done;
-    tui->total = event->total;
+    tui->at->done = event->done;
+    tui->at->total = event->total;
     row->running = false;
-    snprintf(tui->running_text, sizeof tui->running_text, "bench %s",
+    snprintf(tui->at->running_text, sizeof tui->at->running_text, "bench %s",
              pw_text_show(label, sizeof label, tui->inventory->signatures[f->signature].op_label, 40));
     if (f->target.count == 0)
         return;
@@ -161,11 +161,11 @@ static void on_figure(struct pw_tui *tui, const struct pw_event *event)
 
 static void on_finished(struct pw_tui *tui, const struct pw_event *event)
 {
-    tui->running = false;
+    tui->at->running = false;
     for (size_t i = 0; i < tui->inventory->signature_count; i++)
-        tui->signatures[i].running = false;
+        tui->at->signatures[i].running = false;
     if (event->failed) {
-        snprintf(tui->run_error, sizeof tui->run_error, "%.250s", event->error.message);
+        snprintf(tui->at->run_error, sizeof tui->at->run_error, "%.250s", event->error.message);
         pw_tui_say(tui, event->error.status != PW_ERR_CANCELLED, "%s", event->error.message);
         return;
     }
@@ -185,8 +185,8 @@ static void on_finished(struct pw_tui *tui, const struct pw_event *event)
                    t->held ? "held" : "does not hold", t->nodes, t->culprits, t->outputs_failed, t->outputs);
         return;
     }
-    tui->totals = event->totals;
-    tui->ran = true;
+    tui->at->totals = event->totals;
+    tui->at->ran = true;
     pw_tui_say(tui, event->totals.gate_failed > 0,
                "verify: %zu held, %zu failed, %zu unproven or on the host; %zu cases", event->totals.held,
                event->totals.failed, event->totals.unproven + event->totals.mistrusted, event->totals.cases);
@@ -212,8 +212,8 @@ static void keep_history(struct pw_tui *tui, const struct pw_event *event)
         snprintf(points[i].implementation, sizeof points[i].implementation, "%.60s",
                  row->implementation ? row->implementation : "");
     }
-    pw_free(tui->history.points);
-    tui->history = (struct pw_tui_history){true, event->about, points, event->row_count};
+    pw_free(tui->at->history.points);
+    tui->at->history = (struct pw_tui_history){true, event->about, points, event->row_count};
 }
 
 static void on_answer(struct pw_tui *tui, const struct pw_event *event)
@@ -223,11 +223,11 @@ static void on_answer(struct pw_tui *tui, const struct pw_event *event)
     } else if (event->ask == PW_ASK_HISTORY) {
         keep_history(tui, event);
     } else if (event->ask == PW_ASK_ENVIRONMENT && event->text) {
-        pw_free(tui->environment);
-        tui->environment = pw_strdup(event->text);
+        pw_free(tui->at->environment);
+        tui->at->environment = pw_strdup(event->text);
     } else if (event->text) { /* baselines, also after an approval */
-        pw_free(tui->baselines);
-        tui->baselines = pw_strdup(event->text);
+        pw_free(tui->at->baselines);
+        tui->at->baselines = pw_strdup(event->text);
     }
 }
 
@@ -248,7 +248,7 @@ static void on_history(struct pw_tui *tui, const struct pw_event *event)
     for (size_t r = 0; r < event->row_count; r++)
         for (size_t i = 0; i < tui->inventory->signature_count; i++) {
             const struct pw_store_signature_row *from = &event->rows[r];
-            struct pw_tui_row *row = &tui->signatures[i];
+            struct pw_tui_row *row = &tui->at->signatures[i];
 
             if (row->measured || strcmp(tui->inventory->signatures[i].id, from->signature_id) != 0)
                 continue;
@@ -275,18 +275,18 @@ void pw_tui_session_event(struct pw_tui *tui, const struct pw_event *event, int6
         on_device(tui, event);
         break;
     case PW_EVENT_COVERAGE:
-        tui->coverage_ready = !event->failed;
+        tui->at->coverage_ready = !event->failed;
         if (event->failed)
             pw_tui_say(tui, true, "%s", event->error.message);
         break;
     case PW_EVENT_STARTED:
-        tui->running = true;
-        tui->run_begin_ms = now_ms;
-        tui->done = 0;
-        tui->total = event->total;
-        tui->failure_count = 0;
-        tui->run_error[0] = '\0';
-        tui->running_text[0] = '\0';
+        tui->at->running = true;
+        tui->at->run_begin_ms = now_ms;
+        tui->at->done = 0;
+        tui->at->total = event->total;
+        tui->at->failure_count = 0;
+        tui->at->run_error[0] = '\0';
+        tui->at->running_text[0] = '\0';
         break;
     case PW_EVENT_CASE:
         on_case(tui, event);
@@ -318,7 +318,7 @@ void pw_tui_session_event(struct pw_tui *tui, const struct pw_event *event, int6
     case PW_EVENT_OUTPUT:
         break;
     }
-    tui->run_now_ms = now_ms;
+    tui->at->run_now_ms = now_ms;
     if (event->kind != PW_EVENT_CASE) /* rows must not jump about while cases stream in */
         pw_tui_rows_changed(tui);
 }

@@ -102,12 +102,12 @@ static bool match_note(const struct pw_tui *tui, size_t i, const char *value)
 static bool match_is(const struct pw_tui *tui, size_t i, const char *value)
 {
     if (!strcasecmp(value, "marked"))
-        return tui->signatures[i].marked;
+        return tui->at->signatures[i].marked;
     if (!strcasecmp(value, "problem"))
         return pw_tui_problem(tui, i);
     if (!strcasecmp(value, "waived"))
         return pw_tui_waived(tui, i);
-    return !strcasecmp(value, "measured") && tui->signatures[i].measured;
+    return !strcasecmp(value, "measured") && tui->at->signatures[i].measured;
 }
 
 static double number_flops(const struct pw_tui *tui, size_t i)
@@ -120,15 +120,15 @@ static double number_nodes(const struct pw_tui *tui, size_t i)
 }
 static double number_error(const struct pw_tui *tui, size_t i)
 {
-    return tui->signatures[i].worst_error;
+    return tui->at->signatures[i].worst_error;
 }
 static double number_used(const struct pw_tui *tui, size_t i)
 {
-    return 100 * tui->signatures[i].ratio;
+    return 100 * tui->at->signatures[i].ratio;
 }
 static double number_speed(const struct pw_tui *tui, size_t i)
 {
-    const struct pw_tui_row *row = &tui->signatures[i];
+    const struct pw_tui_row *row = &tui->at->signatures[i];
 
     return row->target_ns && row->reference_ns ? (double)row->reference_ns / (double)row->target_ns : NAN;
 }

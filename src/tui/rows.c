@@ -13,7 +13,7 @@
 static double column_number(const struct pw_tui *tui, size_t i)
 {
     const struct pw_signature *s = &tui->inventory->signatures[i];
-    const struct pw_tui_row *row = &tui->signatures[i];
+    const struct pw_tui_row *row = &tui->at->signatures[i];
     double value = NAN;
 
     switch (tui->sort) {
@@ -166,7 +166,7 @@ static void add_signature(struct pw_tui *tui, size_t signature)
 {
     const struct pw_signature *s = &tui->inventory->signatures[signature];
 
-    if (!add_item(tui, PW_ITEM_SIGNATURE, signature, 0) || !tui->signatures[signature].unfolded)
+    if (!add_item(tui, PW_ITEM_SIGNATURE, signature, 0) || !tui->at->signatures[signature].unfolded)
         return;
     for (size_t n = 0; n < s->node_count; n++)
         if (!add_item(tui, PW_ITEM_NODE, signature, n))

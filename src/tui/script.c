@@ -125,7 +125,7 @@ static pw_status run_hides(struct script *script, const char *words, struct pw_e
 
 static pw_status run_wait(struct script *script, const char *words, struct pw_error *err)
 {
-    struct pollfd wait = {.fd = pw_session_fd(script->app.session), .events = POLLIN};
+    struct pollfd wait[PW_APP_TARGETS];
     char *end;
     long seconds = strtol(words, &end, 10);
     int64_t until;
@@ -136,6 +136,8 @@ static pw_status run_wait(struct script *script, const char *words, struct pw_er
         seconds = DEFAULT_WAIT_S;
     if (seconds < 0 || seconds > MAX_WAIT_S)
         return wrong(script, err, "seconds from 0 to 86400", words);
+    for (size_t k = 0; k < script->app.session_count; k++)
+        wait[k] = (struct pollfd){.fd = pw_session_fd(script->app.sessions[k]), .events = POLLIN};
     until = pw_clock_ns() + (int64_t)seconds * 1000000000;
     for (;;) {
         struct pw_buf screen = {0};
@@ -150,7 +152,7 @@ static pw_status run_wait(struct script *script, const char *words, struct pw_er
             return status;
         if (pw_clock_ns() >= until)
             return look_for(script, words, true, err);
-        poll(&wait, 1, 100);
+        poll(wait, script->app.session_count, 100);
     }
 }
 
@@ -186,9 +188,12 @@ static pw_status run_one(struct script *script, const char *line, struct pw_erro
     return wrong(script, err, "size, keys, click, wait, shows, hides or screen", line);
 }
 
-pw_status pw_app_script(struct pw_session *session, const char *path, bool ascii, int *failed, struct pw_error *err)
+pw_status pw_app_script(struct pw_session *const *sessions, size_t count, const char *path, bool ascii, int *failed,
+                        struct pw_error *err)
 {
-    struct script script = {.app = {.session = session, .headless = true, .canvas = {.ascii = ascii}}, .path = path};
+    struct script script = {
+        .app = {.sessions = sessions, .session_count = count, .headless = true, .canvas = {.ascii = ascii}},
+        .path = path};
     struct pw_buf text = {0};
     pw_status status = pw_file_read(path, SCRIPT_MAX_BYTES, &text, err);
 

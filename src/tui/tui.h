@@ -42,6 +42,7 @@ struct pw_input {
     uint32_t key;
     int row, column, steps;       /* CLICK, WHEEL (steps > 0: down) */
     const struct pw_event *event; /* SESSION; the model copies what it keeps */
+    size_t side;                  /* SESSION: whose */
     int64_t now_ms;               /* when it came, for rates; any monotonic origin */
 };
 
@@ -211,12 +212,38 @@ struct pw_tui_failure {
 };
 #define PW_TUI_FAILURES 200
 
+struct pw_tui_side { /* all that belongs to one target */
+    const char *target;
+    const struct pw_impl_list *(*implementations)(void *user, size_t signature); /* NULL: never known */
+    void *user;
+    struct pw_tui_row *signatures; /* by signature; owned */
+
+    char device[160]; /* its name once it is open, or why not */
+    bool device_ready, device_failed, coverage_ready;
+
+    bool running;
+    size_t done, total;
+    int64_t run_begin_ms, run_now_ms;
+    char running_text[96]; /* the last case */
+    struct pw_verify_totals totals;
+    bool ran; /* totals hold a finished run */
+    char run_error[256];
+    struct pw_tui_failure failures[PW_TUI_FAILURES];
+    int failure_count;
+
+    struct pw_tui_endtoend endtoend;
+    struct pw_tui_history history;
+    char *environment, *baselines; /* the answers' texts; owned; NULL not asked yet */
+};
+
 struct pw_tui {
     /* given at creation, never changed */
     const struct pw_inventory *inventory;
-    const struct pw_impl_list *(*implementations)(void *user, size_t signature); /* NULL: never known */
-    void *user;
-    const char *model_path, *target;
+    const char *model_path;
+    struct pw_tui_side *sides; /* one a target; owned */
+    size_t side_count;
+
+    struct pw_tui_side *at; /* the target that is shown and acted on, one of the sides */
 
     bool ascii;             /* the canvas drawn last has no glyph beyond ASCII */
     int rows, columns;      /* of the terminal */
@@ -231,8 +258,7 @@ struct pw_tui {
     size_t triage_count;
     char today[16], in_a_month[16], user_name[64]; /* "2026-03-01", and who sits here; set by the loop */
 
-    struct pw_tui_row *signatures; /* by signature; owned */
-    size_t *visible;               /* signatures that the filter lets through, sorted; owned */
+    size_t *visible; /* signatures that the filter lets through, sorted; owned */
     size_t visible_count;
     double *keys;              /* by signature: number that the sort column orders by, made once a sort; owned */
     struct pw_tui_item *items; /* what is listed: visible with heads and nodes; owned */
@@ -262,24 +288,8 @@ struct pw_tui {
     int scroll[PW_SCREEN_COUNT]; /* first line shown, for the screens of lines */
     int lines[PW_SCREEN_COUNT];  /* lines that the last draw had */
 
-    struct pw_tui_endtoend endtoend;
     pw_endtoend_mode run_mode; /* for PW_INTENT_RUN */
     pw_ask ask;
-    struct pw_tui_history history;
-    char *environment, *baselines; /* the answers' texts; owned; NULL not asked yet */
-
-    char device[160]; /* its name once it is open, or why not */
-    bool device_ready, device_failed, coverage_ready;
-
-    bool running;
-    size_t done, total;
-    int64_t run_begin_ms, run_now_ms;
-    char running_text[96]; /* the last case */
-    struct pw_verify_totals totals;
-    bool ran; /* totals hold a finished run */
-    char run_error[256];
-    struct pw_tui_failure failures[PW_TUI_FAILURES];
-    int failure_count;
 
     struct pw_tui_message messages[PW_TUI_MESSAGES]; /* newest last */
     int message_count;
@@ -288,11 +298,12 @@ struct pw_tui {
 };
 
 /* 24 rows and 80 columns until pw_tui_resize. */
-pw_status pw_tui_create(const struct pw_inventory *inventory, const char *model_path, const char *target,
-                        struct pw_tui **out, struct pw_error *err);
+pw_status pw_tui_create(const struct pw_inventory *inventory, const char *model_path, const char *const *targets,
+                        size_t target_count, struct pw_tui **out, struct pw_error *err);
 void pw_tui_destroy(struct pw_tui *tui);
 void pw_tui_resize(struct pw_tui *tui, int rows, int columns);
 void pw_tui_apply(struct pw_tui *tui, const struct pw_input *input);
+void pw_tui_switch(struct pw_tui *tui, size_t side); /* to another target: marks and folding go along */
 /* Draws the current screen on a canvas of the model's size. Changes nothing but `lines` and `top`. */
 pw_status pw_tui_draw(struct pw_tui *tui, struct pw_canvas *canvas, struct pw_error *err);
 

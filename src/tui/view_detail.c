@@ -175,7 +175,7 @@ static void draw_implementations(struct pw_lines *lines, const struct pw_tui *tu
     pw_lines_head(lines, "Implementations");
     if (!impls) {
         pw_lines_add(lines, PW_STYLE_DIM, 3,
-                     tui->device_failed ? "The target could not be used." : "Looking at the target...");
+                     tui->at->device_failed ? "The target could not be used." : "Looking at the target...");
         return;
     }
     if (!impls->count)
@@ -233,10 +233,10 @@ void pw_view_detail(struct pw_tui *tui, struct pw_lines *lines)
     }
     s = &tui->inventory->signatures[tui->detail];
     draw_what(lines, tui, s);
-    draw_measured(lines, &tui->signatures[tui->detail]);
-    draw_bench(lines, tui->signatures[tui->detail].bench);
+    draw_measured(lines, &tui->at->signatures[tui->detail]);
+    draw_bench(lines, tui->at->signatures[tui->detail].bench);
     draw_decisions(lines, tui, tui->detail);
-    if (tui->history.known && tui->history.signature == tui->detail && tui->history.count > 1) {
+    if (tui->at->history.known && tui->at->history.signature == tui->detail && tui->at->history.count > 1) {
         pw_lines_head(lines, "Earlier runs (4: all of them)");
         pw_view_history(tui, lines, 3);
     }

@@ -23,7 +23,7 @@ static void add_node(const struct pw_tui *tui, struct pw_lines *lines, const str
 {
     const struct pw_inventory *inventory = tui->inventory;
     char own[24], arrived[24], limit[24];
-    bool is_first = tui->endtoend.finished && node->node && node->node == tui->endtoend.totals.first_divergence;
+    bool is_first = tui->at->endtoend.finished && node->node && node->node == tui->at->endtoend.totals.first_divergence;
 
     pw_lines_addf(lines, standing_styles[node->standing], 1, "%s %-8s", is_first ? ">" : " ",
                   pw_node_standing_name(node->standing));
@@ -46,7 +46,7 @@ static void add_node(const struct pw_tui *tui, struct pw_lines *lines, const str
 
 static void add_nodes(const struct pw_tui *tui, struct pw_lines *lines)
 {
-    const struct pw_tui_endtoend *run = &tui->endtoend;
+    const struct pw_tui_endtoend *run = &tui->at->endtoend;
     size_t shown = 0;
 
     pw_lines_head(lines,
@@ -66,7 +66,7 @@ static void add_nodes(const struct pw_tui *tui, struct pw_lines *lines)
 
 static void add_layers(const struct pw_tui *tui, struct pw_lines *lines)
 {
-    const struct pw_tui_endtoend *run = &tui->endtoend;
+    const struct pw_tui_endtoend *run = &tui->at->endtoend;
 
     pw_lines_head(lines, "Layers by damage: what arrives at the outputs when the layer alone is narrower");
     pw_lines_add(lines, PW_STYLE_HEADER, 3, "  float16  bfloat16   float32  layer");
@@ -89,17 +89,17 @@ static void add_layers(const struct pw_tui *tui, struct pw_lines *lines)
 
 static void add_totals(const struct pw_tui *tui, struct pw_lines *lines)
 {
-    const struct pw_endtoend_totals *t = &tui->endtoend.totals;
+    const struct pw_endtoend_totals *t = &tui->at->endtoend.totals;
     char a[32], b[32];
 
-    if (tui->endtoend.mode == PW_ENDTOEND_SWEEP) {
+    if (tui->at->endtoend.mode == PW_ENDTOEND_SWEEP) {
         pw_lines_addf(lines, PW_STYLE_NORMAL, 1, "%zu layers, each alone in three types", t->layers);
         return;
     }
     pw_lines_addf(lines, t->held ? PW_STYLE_GOOD : PW_STYLE_BAD, 1, "%s", t->held ? "held" : "does not hold");
     pw_lines_moref(lines, PW_STYLE_NORMAL, 0, ": %zu nodes, %zu on the target, %zu on the host", t->nodes,
                    t->target_nodes, t->host_nodes);
-    if (tui->endtoend.mode == PW_ENDTOEND_NODES)
+    if (tui->at->endtoend.mode == PW_ENDTOEND_NODES)
         pw_lines_moref(lines, t->culprits + t->failed ? PW_STYLE_BAD : PW_STYLE_DIM, 0,
                        "; %zu culprits, %zu victims, %zu drifting, %zu failed", t->culprits, t->victims, t->drifts,
                        t->failed);
@@ -113,7 +113,7 @@ static void add_totals(const struct pw_tui *tui, struct pw_lines *lines)
 
 void pw_view_endtoend(struct pw_tui *tui, struct pw_lines *lines)
 {
-    const struct pw_tui_endtoend *run = &tui->endtoend;
+    const struct pw_tui_endtoend *run = &tui->at->endtoend;
 
     if (!run->known) {
         pw_lines_add(lines, PW_STYLE_DIM, 2,
@@ -124,8 +124,8 @@ void pw_view_endtoend(struct pw_tui *tui, struct pw_lines *lines)
     if (run->finished)
         add_totals(tui, lines);
     else
-        pw_lines_addf(lines, PW_STYLE_ACCENT, 1, "%s %zu/%zu  %s", tui->running ? "running" : "not finished", tui->done,
-                      tui->total, tui->running ? "c cancels" : tui->run_error);
+        pw_lines_addf(lines, PW_STYLE_ACCENT, 1, "%s %zu/%zu  %s", tui->at->running ? "running" : "not finished",
+                      tui->at->done, tui->at->total, tui->at->running ? "c cancels" : tui->at->run_error);
     if (run->output_count)
         pw_lines_head(lines, "Outputs");
     for (int i = 0; i < run->output_count; i++)

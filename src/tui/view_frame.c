@@ -11,10 +11,10 @@ static void draw_title(const struct pw_tui *tui, struct pw_canvas *canvas)
 
     pw_canvas_fill(canvas, 0, 0, width, PW_STYLE_TITLE, ' ');
     at = pw_canvas_printf(canvas, 0, 0, width, PW_STYLE_TITLE, " portwright  %s", pw_tui_screens[tui->screen].name);
-    if (tui->running)
-        snprintf(right, sizeof right, "verifying %zu/%zu ", tui->done, tui->total);
+    if (tui->at->running)
+        snprintf(right, sizeof right, "verifying %zu/%zu ", tui->at->done, tui->at->total);
     else
-        snprintf(right, sizeof right, "%.150s ", tui->device);
+        snprintf(right, sizeof right, "%.150s%s ", tui->at->device, tui->side_count > 1 ? " (T: next)" : "");
     at += pw_canvas_printf(canvas, 0, at, width - at - (int)pw_text_width(right) - 1, PW_STYLE_TITLE, "  %s",
                            tui->model_path);
     if (at + (int)pw_text_width(right) < width)

@@ -50,7 +50,7 @@ static void summary_line(const struct pw_tui *tui, struct pw_canvas *canvas, int
 
     for (size_t i = 0; i < inventory->signature_count; i++) {
         const struct pw_impl_list *impls = pw_tui_impls(tui, i);
-        const struct pw_tui_row *r = &tui->signatures[i];
+        const struct pw_tui_row *r = &tui->at->signatures[i];
 
         if (impls)
             covered[impls->coverage]++;
@@ -63,9 +63,9 @@ static void summary_line(const struct pw_tui *tui, struct pw_canvas *canvas, int
                            isnan(inventory->total_flops)
                                ? "FLOPs unknown"
                                : pw_text_si(flops, sizeof flops, inventory->total_flops, "FLOP"));
-    if (!tui->coverage_ready) {
-        pw_canvas_text(canvas, row, at, width - at, tui->device_failed ? PW_STYLE_BAD : PW_STYLE_DIM,
-                       tui->device_failed ? "target not usable" : "looking at the target...");
+    if (!tui->at->coverage_ready) {
+        pw_canvas_text(canvas, row, at, width - at, tui->at->device_failed ? PW_STYLE_BAD : PW_STYLE_DIM,
+                       tui->at->device_failed ? "target not usable" : "looking at the target...");
         return;
     }
     at += pw_canvas_printf(canvas, row, at, width - at, PW_STYLE_NORMAL, "kernel %zu  host %zu  ",
@@ -122,7 +122,7 @@ static void draw_cell(const struct pw_tui *tui, struct pw_canvas *canvas, int ro
 {
     static const pw_style sensitivity_styles[] = {PW_STYLE_DIM, PW_STYLE_NORMAL, PW_STYLE_WARN};
     const struct pw_signature *s = &tui->inventory->signatures[signature];
-    const struct pw_tui_row *r = &tui->signatures[signature];
+    const struct pw_tui_row *r = &tui->at->signatures[signature];
     pw_style style = PW_STYLE_NORMAL;
     char text[64] = "";
     const char *show = text;
@@ -223,6 +223,58 @@ static void draw_node(const struct pw_tui *tui, struct pw_canvas *canvas, int ro
                      node->graph->parent ? node->graph->name : "");
 }
 
+/* The other targets beside the shown one: as many as leave it 72 columns. */
+enum { OTHER_WIDTH = 36, LEAST_WIDTH = 72 };
+
+static int others_shown(const struct pw_tui *tui, int columns)
+{
+    int others = (int)tui->side_count - 1, fit = (columns - LEAST_WIDTH) / OTHER_WIDTH;
+
+    return fit < 0 ? 0 : others < fit ? others : fit;
+}
+
+/* The k-th of the others, from 0. */
+static struct pw_tui_side *other_side(const struct pw_tui *tui, int k)
+{
+    struct pw_tui_side *side = tui->sides;
+
+    for (;; side++)
+        if (side != tui->at && k-- == 0)
+            return side;
+}
+
+static void draw_other_head(const struct pw_tui_side *side, struct pw_canvas *canvas, int row, int at)
+{
+    pw_canvas_text(canvas, row, at, 1, PW_STYLE_HEADER, canvas->ascii ? "|" : "\u2502");
+    pw_canvas_text(canvas, row, at + 2, 8, PW_STYLE_HEADER, side->target);
+    pw_canvas_text(canvas, row, at + 11, 7, PW_STYLE_HEADER, "error");
+    pw_canvas_text(canvas, row, at + 19, 7, PW_STYLE_HEADER, "ref/tgt");
+    pw_canvas_text(canvas, row, at + 27, 8, PW_STYLE_HEADER, "verdict");
+}
+
+/* Draws through the model with the other target in the shown one's place; puts it back. */
+static void draw_other(struct pw_tui *tui, struct pw_tui_side *side, struct pw_canvas *canvas, int row, int at,
+                       size_t signature)
+{
+    struct pw_tui_side *shown = tui->at;
+    const struct pw_tui_row *r = &side->signatures[signature];
+    const char *verdict;
+    pw_style style;
+
+    tui->at = side;
+    pw_canvas_text(canvas, row, at, 1, PW_STYLE_DIM, canvas->ascii ? "|" : "\u2502");
+    pw_canvas_text(canvas, row, at + 2, 8, PW_STYLE_NORMAL, pw_tui_coverage(tui, signature));
+    if (r->measured && !isnan(r->worst_error))
+        pw_canvas_printf(canvas, row, at + 11, 7, r->ratio > 1 ? PW_STYLE_BAD : PW_STYLE_NORMAL, "%.1e",
+                         r->worst_error);
+    if (r->target_ns && r->reference_ns)
+        pw_canvas_printf(canvas, row, at + 19, 7, PW_STYLE_NORMAL, "%.2fx",
+                         (double)r->reference_ns / (double)r->target_ns);
+    verdict = pw_tui_verdict(tui, signature, &style);
+    pw_canvas_text(canvas, row, at + 27, 8, style, verdict);
+    tui->at = shown;
+}
+
 static void draw_row(const struct pw_tui *tui, struct pw_canvas *canvas, int row, const int *widths, size_t position)
 {
     const struct pw_tui_item *item = &tui->items[position];
@@ -238,8 +290,9 @@ static void draw_row(const struct pw_tui *tui, struct pw_canvas *canvas, int row
             at += widths[c] + 1;
         }
     if (position == tui->cursor)
-        pw_canvas_style(canvas, row, 0, canvas->columns, PW_STYLE_SELECTED);
-    if (item->kind == PW_ITEM_SIGNATURE && tui->signatures[item->signature].marked)
+        pw_canvas_style(canvas, row, 0, canvas->columns - OTHER_WIDTH * others_shown(tui, canvas->columns),
+                        PW_STYLE_SELECTED);
+    if (item->kind == PW_ITEM_SIGNATURE && tui->at->signatures[item->signature].marked)
         pw_canvas_text(canvas, row, 0, 1, position == tui->cursor ? PW_STYLE_SELECTED : PW_STYLE_ACCENT, "*");
     else if (position == tui->cursor)
         pw_canvas_text(canvas, row, 0, 1, PW_STYLE_SELECTED, ">");
@@ -249,7 +302,7 @@ int pw_view_inventory_column(const struct pw_tui *tui, int column)
 {
     int widths[PW_COLUMN_COUNT], at = 2;
 
-    choose_columns(tui->columns, widths);
+    choose_columns(tui->columns - OTHER_WIDTH * others_shown(tui, tui->columns), widths);
     for (int c = 0; c < PW_COLUMN_COUNT; c++) {
         if (widths[c] && column >= at && column <= at + widths[c])
             return c;
@@ -260,21 +313,29 @@ int pw_view_inventory_column(const struct pw_tui *tui, int column)
 
 void pw_view_inventory(struct pw_tui *tui, struct pw_canvas *canvas, int top, int rows)
 {
-    int widths[PW_COLUMN_COUNT], list = rows - 2;
+    int widths[PW_COLUMN_COUNT], list = rows - 2, others = others_shown(tui, canvas->columns);
+    int shown = canvas->columns - OTHER_WIDTH * others;
 
     summary_line(tui, canvas, top);
     if (rows < 3)
         return;
-    choose_columns(canvas->columns, widths);
+    choose_columns(shown, widths);
     draw_heads(tui, canvas, top + 1, widths);
+    for (int k = 0; k < others; k++)
+        draw_other_head(other_side(tui, k), canvas, top + 1, shown + k * OTHER_WIDTH);
     if (tui->cursor < tui->top)
         tui->top = tui->cursor;
     if (tui->cursor >= tui->top + (size_t)list)
         tui->top = tui->cursor - (size_t)list + 1;
     if (tui->top + (size_t)list > tui->item_count) /* no empty foot while rows are hidden above */
         tui->top = tui->item_count > (size_t)list ? tui->item_count - (size_t)list : 0;
-    for (int i = 0; i < list && tui->top + (size_t)i < tui->item_count; i++)
+    for (int i = 0; i < list && tui->top + (size_t)i < tui->item_count; i++) {
+        const struct pw_tui_item *item = &tui->items[tui->top + (size_t)i];
+
         draw_row(tui, canvas, top + 2 + i, widths, tui->top + (size_t)i);
+        for (int k = 0; item->kind == PW_ITEM_SIGNATURE && k < others; k++)
+            draw_other(tui, other_side(tui, k), canvas, top + 2 + i, shown + k * OTHER_WIDTH, item->signature);
+    }
     if (!tui->inventory->signature_count)
         pw_canvas_text(canvas, top + 3, 2, canvas->columns - 2, PW_STYLE_DIM, "The graph has no operators.");
     else if (!tui->visible_count)

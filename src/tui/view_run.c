@@ -22,30 +22,30 @@ static void bar_text(char *out, size_t size, int width, double share, bool ascii
 
 static void add_progress(const struct pw_tui *tui, struct pw_lines *lines)
 {
-    double share = tui->total ? (double)tui->done / (double)tui->total : 0;
-    double elapsed = (double)(tui->run_now_ms - tui->run_begin_ms) / 1000;
+    double share = tui->at->total ? (double)tui->at->done / (double)tui->at->total : 0;
+    double elapsed = (double)(tui->at->run_now_ms - tui->at->run_begin_ms) / 1000;
     int width = lines->width - 44 > 40 ? 40 : lines->width - 44;
     char bar[256], left[32];
 
     if (width > 4) {
         bar_text(bar, sizeof bar, width, share, tui->ascii);
         pw_lines_add(lines, PW_STYLE_ACCENT, 1, bar);
-        pw_lines_moref(lines, PW_STYLE_NORMAL, width + 2, "%zu/%zu cases", tui->done, tui->total);
+        pw_lines_moref(lines, PW_STYLE_NORMAL, width + 2, "%zu/%zu cases", tui->at->done, tui->at->total);
     } else {
-        pw_lines_addf(lines, PW_STYLE_NORMAL, 1, "%zu/%zu cases", tui->done, tui->total);
+        pw_lines_addf(lines, PW_STYLE_NORMAL, 1, "%zu/%zu cases", tui->at->done, tui->at->total);
     }
-    if (elapsed > 0 && tui->done)
-        pw_lines_moref(lines, PW_STYLE_DIM, 0, "  %.1f a second", (double)tui->done / elapsed);
-    if (tui->running && tui->done && tui->done < tui->total)
+    if (elapsed > 0 && tui->at->done)
+        pw_lines_moref(lines, PW_STYLE_DIM, 0, "  %.1f a second", (double)tui->at->done / elapsed);
+    if (tui->at->running && tui->at->done && tui->at->done < tui->at->total)
         pw_lines_moref(lines, PW_STYLE_DIM, 0, "  %s left",
                        pw_text_duration(left, sizeof left, elapsed * (1 - share) / share));
-    else if (tui->running && tui->done == tui->total)
+    else if (tui->at->running && tui->at->done == tui->at->total)
         pw_lines_more(lines, PW_STYLE_DIM, 0, "  timing, one at a time");
 }
 
 static void add_totals(const struct pw_tui *tui, struct pw_lines *lines)
 {
-    const struct pw_verify_totals *t = &tui->totals;
+    const struct pw_verify_totals *t = &tui->at->totals;
 
     pw_lines_addf(lines, t->held ? PW_STYLE_GOOD : PW_STYLE_DIM, 1, "held %zu  ", t->held);
     pw_lines_moref(lines, t->failed ? PW_STYLE_BAD : PW_STYLE_DIM, 0, "failed %zu  ", t->failed);
@@ -56,24 +56,24 @@ static void add_totals(const struct pw_tui *tui, struct pw_lines *lines)
 void pw_view_run(struct pw_tui *tui, struct pw_lines *lines)
 {
     pw_lines_add(lines, PW_STYLE_NORMAL, 0, "");
-    if (!tui->running && !tui->ran && !tui->run_error[0]) {
+    if (!tui->at->running && !tui->at->ran && !tui->at->run_error[0]) {
         pw_lines_add(lines, PW_STYLE_DIM, 2,
-                     tui->device_failed ? "The target could not be used: m shows why."
-                                        : "Nothing has run yet. a verifies every signature on the target.");
+                     tui->at->device_failed ? "The target could not be used: m shows why."
+                                            : "Nothing has run yet. a verifies every signature on the target.");
         return;
     }
     add_progress(tui, lines);
-    if (tui->running)
-        pw_lines_add(lines, PW_STYLE_DIM, 1, tui->running_text);
-    else if (tui->run_error[0])
-        pw_lines_wrap(lines, PW_STYLE_BAD, 1, tui->run_error);
+    if (tui->at->running)
+        pw_lines_add(lines, PW_STYLE_DIM, 1, tui->at->running_text);
+    else if (tui->at->run_error[0])
+        pw_lines_wrap(lines, PW_STYLE_BAD, 1, tui->at->run_error);
     else
         add_totals(tui, lines);
     pw_lines_add(lines, PW_STYLE_NORMAL, 0, "");
-    pw_lines_addf(lines, tui->failure_count ? PW_STYLE_BAD : PW_STYLE_DIM, 1, "%d failures%s", tui->failure_count,
-                  tui->running ? " so far" : "");
-    for (int i = 0; i < tui->failure_count; i++) {
-        pw_lines_add(lines, PW_STYLE_NORMAL, 3, tui->failures[i].text);
-        pw_lines_about(lines, tui->failures[i].signature);
+    pw_lines_addf(lines, tui->at->failure_count ? PW_STYLE_BAD : PW_STYLE_DIM, 1, "%d failures%s",
+                  tui->at->failure_count, tui->at->running ? " so far" : "");
+    for (int i = 0; i < tui->at->failure_count; i++) {
+        pw_lines_add(lines, PW_STYLE_NORMAL, 3, tui->at->failures[i].text);
+        pw_lines_about(lines, tui->at->failures[i].signature);
     }
 }

@@ -22,7 +22,7 @@ static const char *label_ratio(char *dst, size_t size, double value)
 
 void pw_view_history(const struct pw_tui *tui, struct pw_lines *lines, int height)
 {
-    const struct pw_tui_history *history = &tui->history;
+    const struct pw_tui_history *history = &tui->at->history;
     double *values = pw_calloc(history->count + 1, sizeof *values);
     struct pw_chart chart = {.values = values, .count = history->count, .height = height, .limit = NAN};
 
@@ -66,7 +66,7 @@ static void add_point(struct pw_lines *lines, const struct pw_tui_point *point)
 
 void pw_view_trends(struct pw_tui *tui, struct pw_lines *lines)
 {
-    const struct pw_tui_history *history = &tui->history;
+    const struct pw_tui_history *history = &tui->at->history;
 
     if (tui->detail >= tui->inventory->signature_count) {
         pw_lines_add(lines, PW_STYLE_DIM, 2, "No signature is chosen: 1 goes to the inventory, 4 on one comes back.");
@@ -91,18 +91,18 @@ void pw_view_trends(struct pw_tui *tui, struct pw_lines *lines)
 
 void pw_view_baselines(struct pw_tui *tui, struct pw_lines *lines)
 {
-    if (!tui->baselines) {
+    if (!tui->at->baselines) {
         pw_lines_add(lines, PW_STYLE_DIM, 3, "Looking at the baselines...");
         return;
     }
-    if (!tui->baselines[0]) {
+    if (!tui->at->baselines[0]) {
         pw_lines_add(lines, PW_STYLE_DIM, 3, "This graph has no baselines on this kind of target yet:");
         pw_lines_addf(lines, PW_STYLE_NORMAL, 3, "portwright baseline record %s --target %s", tui->model_path,
-                      tui->target);
+                      tui->at->target);
         pw_lines_add(lines, PW_STYLE_DIM, 3, "makes a pending one, A here approves it.");
         return;
     }
-    for (const char *line = tui->baselines; *line;) {
+    for (const char *line = tui->at->baselines; *line;) {
         size_t length = strcspn(line, "\n");
 
         pw_lines_addf(lines, length && line[length - 1] == ':' ? PW_STYLE_BOLD : PW_STYLE_NORMAL, 1, "%.*s",
@@ -142,15 +142,15 @@ static void each_environment_line(const char *text, struct pw_lines *lines, add_
 
 void pw_view_device(struct pw_tui *tui, struct pw_lines *lines)
 {
-    pw_lines_addf(lines, PW_STYLE_BOLD, 1, "target %s", tui->target);
-    if (tui->device_failed)
-        pw_lines_add(lines, PW_STYLE_BAD, 3, tui->device);
-    if (!tui->environment) {
+    pw_lines_addf(lines, PW_STYLE_BOLD, 1, "target %s", tui->at->target);
+    if (tui->at->device_failed)
+        pw_lines_add(lines, PW_STYLE_BAD, 3, tui->at->device);
+    if (!tui->at->environment) {
         pw_lines_add(lines, PW_STYLE_DIM, 3, "Looking at the environment...");
         return;
     }
     pw_lines_head(lines, "Lock");
-    each_environment_line(tui->environment, lines, add_lock);
+    each_environment_line(tui->at->environment, lines, add_lock);
     pw_lines_head(lines, "Environment (what timings depend on is marked *)");
-    each_environment_line(tui->environment, lines, add_field);
+    each_environment_line(tui->at->environment, lines, add_field);
 }

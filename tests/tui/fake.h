@@ -86,6 +86,7 @@ static struct pw_canvas canvas;
 
 static struct pw_tui *open_tui(int rows, int columns)
 {
+    static const char *const targets[] = {"opencl"};
     struct pw_tui *tui = NULL;
     struct pw_error err = {0};
 
@@ -93,8 +94,8 @@ static struct pw_tui *open_tui(int rows, int columns)
         signatures[i].nodes = node_lists[i];
         signatures[i].node_count = 1;
     }
-    assert_int_equal(pw_tui_create(&inventory, "m.onnx", "opencl", &tui, &err), PW_OK);
-    tui->implementations = fake_implementations;
+    assert_int_equal(pw_tui_create(&inventory, "m.onnx", targets, 1, &tui, &err), PW_OK);
+    tui->at->implementations = fake_implementations;
     canvas.ascii = true;
     pw_tui_resize(tui, rows, columns);
     return tui;

@@ -137,7 +137,7 @@ static void test_run_and_failure(void **state)
     send(tui, &summary);
     finished.totals = (struct pw_verify_totals){.signatures = 1, .failed = 1, .cases = 4, .gate_failed = 1};
     send(tui, &finished);
-    assert_false(tui->running);
+    assert_false(tui->at->running);
     press(tui, "1/status:failed\n\n");
     shows(tui, "worst error 1, tolerance 1e-06");
     shows(tui, "FAIL    2:bbbbbbbbbbbbbbbb:f32:graph:normal:1");

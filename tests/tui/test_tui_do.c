@@ -274,6 +274,46 @@ static void test_endtoend(void **state)
     close_tui(tui);
 }
 
+/* Two targets: each keeps its own results, both are on a wide screen, T acts on the other. */
+static void test_two_targets(void **state)
+{
+    static const char *const targets[] = {"opencl", "plugin"};
+    struct pw_tui *tui = NULL;
+    struct pw_error err = {0};
+    struct pw_event summary = {.kind = PW_EVENT_SIGNATURE,
+                               .summary = {.signature = 0,
+                                           .standing = PW_STANDING_FAILED,
+                                           .implementations = &lists[0],
+                                           .gate_failed = true,
+                                           .worst_error = 0.5,
+                                           .worst_ratio = 2}};
+    struct pw_input input = {.kind = PW_INPUT_SESSION, .event = &summary, .side = 1};
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        signatures[i].nodes = node_lists[i];
+        signatures[i].node_count = 1;
+    }
+    assert_int_equal(pw_tui_create(&inventory, "m.onnx", targets, 2, &tui, &err), PW_OK);
+    canvas.ascii = true;
+    pw_tui_resize(tui, 10, 120);
+    pw_tui_apply(tui, &input);
+    assert_false(tui->sides[0].signatures[0].measured);
+    assert_true(tui->sides[1].signatures[0].gate_failed);
+    shows(tui, "| plugin   error   ref/tgt verdict");
+    shows(tui, "5.0e-01         failed");
+    assert_false(pw_tui_problem(tui, 0));
+    press(tui, "/matmul\n T");
+    assert_ptr_equal(tui->at, &tui->sides[1]);
+    assert_true(pw_tui_problem(tui, 0));
+    assert_true(tui->at->signatures[0].marked); /* marks go along */
+    press(tui, "T");
+    assert_ptr_equal(tui->at, tui->sides);
+    pw_tui_resize(tui, 10, 80);
+    hides(tui, "| plugin");
+    close_tui(tui);
+}
+
 static const char *label_plain(char *dst, size_t size, double value)
 {
     snprintf(dst, size, "%g", value);
@@ -348,7 +388,8 @@ int main(void)
         cmocka_unit_test(test_palette),         cmocka_unit_test(test_saved_views),
         cmocka_unit_test(test_find_in_lines),   cmocka_unit_test(test_decisions),
         cmocka_unit_test(test_export_and_copy), cmocka_unit_test(test_endtoend),
-        cmocka_unit_test(test_chart),           cmocka_unit_test(test_clicks),
+        cmocka_unit_test(test_two_targets),     cmocka_unit_test(test_chart),
+        cmocka_unit_test(test_clicks),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
