@@ -210,6 +210,18 @@ const struct pw_room_case pw_elementwise_cases[] = {
      NULL,
      0},
     {"elementwise/pow", "Pow-15", {"float32[4] 2 9 2 -2", "float32[4] 3 0.5 -1 3"}, {"float32[4] 8 3 0.5 -8"}, NULL, 0},
+    /* 16 at a time: each special base beside ordinary ones, then a vector of ordinary ones with negative bases */
+    {"elementwise/pow_special",
+     "Pow-15",
+     {"float32[32] 0 -0 0 -0 inf -inf -inf nan 1 nan 2 0.5 -2 -2 1e-40 4 -2 -2 -2 -3 -3 2 2 1.5 10 10 0.25 0.1 -0.5 7 "
+      "1.00001 -1",
+      "float32[32] 2 3 -1 -3 0.5 3 2 0 nan 1 inf inf 3 0.5 0.5 0.5 3 2 0.5 -3 -1 127 -126 11 -5 30 -0.5 20 -7 "
+      "0.333333343 "
+      "100000 16777216"},
+     {"float32[32] 0 -0 inf -inf inf -inf inf 1 1 nan inf 0 -8 nan 9.99997303e-21 2 -8 4 nan -0.037037037 -0.333333343 "
+      "1.70141183e+38 1.17549435e-38 86.4975586 1e-05 1e+30 2 1.00000029e-20 -128 1.91293122 2.72196221 1"},
+     NULL,
+     2e-6},
     {"elementwise/pow_int_exponent",
      "Pow-13",
      {"float32[3] 1.5 2 -3", "int64[3] 2 10 3"},

@@ -193,10 +193,56 @@ FOLD(Xor)
 FOLD(Equal)
 #elif defined(POWERS)
 #if PW_IS_FLOAT(in0)
-#define g_Pow(N, u, v) pow(u, v)
 #define g_Square(N, u, v) ((u) * (u))
 #define g_Cube(N, u, v) ((u) * (u) * (u))
-#define g_Root(N, u, v) sqrt((u) + K(N, 0)) /* pow(-0, 0.5) is +0 */
+#define g_Inverse(N, u, v) (K(N, 1) / (u))
+#if defined(cl_khr_fp64) && !PW_IS_DOUBLE(in0)
+/*
+ * |x|^y = 2^(y * log2 |x|), all of it in double, so that y * log2 |x| keeps the bits that a large result needs: half a
+ * unit in the last place of float. log2 of a mantissa m in [sqrt(1/2), sqrt 2) is 2/ln 2 * atanh((m - 1) / (m + 1)).
+ * A vector with a zero, an infinity, a NaN or a denormal base goes to the built-in function.
+ */
+#define DEFINE_POWER(N, F, I, D, L) \
+    static inline F power_##N(F x, F y) \
+    { \
+        I bits = as_##I(x) & 0x7fffffff, shifted = bits - 0x3f3504f3, e = shifted >> 23; \
+        if (any((bits < 0x00800000) | (bits >= 0x7f800000) | ((as_##I(y) & 0x7fffffff) >= 0x7f800000))) \
+            return pow(x, y); \
+        D m = convert_##D(as_##F(bits - (e << 23))), wide = convert_##D(y); \
+        D s = (m - 1.0) / (m + 1.0), t = s * s; \
+        D q = fma(t, (D)(0.2623081892525388), (D)(0.3205988979753252)); \
+        q = fma(q, t, (D)(0.4121985831111324)); \
+        q = fma(q, t, (D)(0.5770780163555853)); \
+        q = fma(q, t, (D)(0.9617966939259756)); \
+        q = fma(q, t, (D)(2.8853900817779268)); \
+        D p = clamp(wide * fma(s, q, convert_##D(e)), (D)(-200.0), (D)(200.0)), n = rint(p); \
+        D z = (p - n) * 0.6931471805599453; \
+        D r = fma(z, (D)(1.0 / 5040), (D)(1.0 / 720)); \
+        r = fma(r, z, (D)(1.0 / 120)); \
+        r = fma(r, z, (D)(1.0 / 24)); \
+        r = fma(r, z, (D)(1.0 / 6)); \
+        r = fma(r, z, (D)(0.5)); \
+        r = fma(r, z, (D)(1.0)); \
+        r = fma(r, z, (D)(1.0)); \
+        F result = convert_##F(r * as_##D((convert_##L(n) + 1023) << 52)); \
+        /* A negative base: its sign where y is odd, NaN where y is no integer. */ \
+        F half_y = y * 0.5f; \
+        I whole = y == trunc(y), odd = whole & (half_y != trunc(half_y)) & (fabs(y) < 16777216.0f); \
+        F turned = select(select((F)(NAN), result, whole), -result, odd); \
+        return select(result, turned, x < 0); \
+    }
+#if VEC == 4
+DEFINE_POWER(4, float4, int4, double4, long4)
+#elif VEC == 8
+DEFINE_POWER(8, float8, int8, double8, long8)
+#elif VEC == 16
+DEFINE_POWER(16, float16, int16, double16, long16)
+#endif
+#define power_1(x, y) pow(x, y)
+#define g_Pow(N, u, v) PW_CAT(power_, N)(u, v)
+#else
+#define g_Pow(N, u, v) pow(u, v)
+#endif
 __kernel void fold_Pow(__global const PW_TYPE(in0) *in0, __global const PW_TYPE(in1) *in1,
                        __global PW_TYPE(out0) *out0, WALK)
 {
@@ -210,6 +256,8 @@ __kernel void fold_Pow(__global const PW_TYPE(in0) *in0, __global const PW_TYPE(
             RUN(g_Square)
         } else if (!step_b && exponent == 3) {
             RUN(g_Cube)
+        } else if (!step_b && exponent == -1) {
+            RUN(g_Inverse)
         } else {
             RUN(g_Pow)
         }
