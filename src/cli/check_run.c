@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/hash.h"
 
 #define MAX_CASES 100000 /* kept of a long run; failures always are */
@@ -101,6 +102,38 @@ static bool on_case(struct pw_check_run *run, struct pw_event *event)
     return kept || keep_event(run, event);
 }
 
+/* The environment against portwright.lock, when there is one: a gate that costs nothing, so it comes first. */
+static void check_lock(struct pw_check_run *run)
+{
+    const struct pw_environment_request request = {.device = pw_session_device(run->session), .target = run->target};
+    pw_pin policy = pw_session_protocol(run->session)->environment;
+    struct pw_environment environment = {0};
+    struct pw_buf differences = {0};
+    struct pw_error err = {0};
+    bool matches = false;
+    pw_status status;
+
+    if (policy == PW_PIN_IGNORE || !pw_file_exists(PW_LOCK_FILE))
+        return;
+    status = pw_environment_read(&request, &environment, &err);
+    if (status == PW_OK)
+        status = pw_lock_check(PW_LOCK_FILE, &environment, &matches, &differences, &err);
+    if (status == PW_OK && !matches) {
+        clear_progress(run);
+        fprintf(stderr, "portwright: this is not the environment that " PW_LOCK_FILE " pins%s:\n%s",
+                policy == PW_PIN_WARN ? "" : ", so nothing was run", pw_buf_text(&differences));
+        if (policy == PW_PIN_REFUSE) /* ends as a gate that failed */
+            status = pw_error_set(&err, PW_ERR_CANCELLED, "the environment is not the pinned one");
+    }
+    if (status != PW_OK) {
+        run->error = err;
+        pw_session_cancel(run->session);
+        run->finished = true; /* what was queued never begins, so no word of its end comes */
+    }
+    pw_buf_clear(&differences);
+    pw_environment_clear(&environment);
+}
+
 static void on_event(struct pw_check_run *run, struct pw_event *event)
 {
     bool kept = false;
@@ -109,6 +142,8 @@ static void on_event(struct pw_check_run *run, struct pw_event *event)
     case PW_EVENT_DEVICE:
         if (event->failed)
             run->error = event->error;
+        else
+            check_lock(run);
         break;
     case PW_EVENT_COVERAGE:
         if (event->failed && run->error.status == PW_OK)

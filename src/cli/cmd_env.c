@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "base/compiler.h"
+#include "base/file.h"
+#include "bench/environment.h"
 #include "bench/machine.h"
 #include "cli/cmd.h"
 #include "cli/options.h"
@@ -22,10 +24,88 @@ static void look_at(const char *spec, bool peaks, struct pw_device **device, str
         pw_peaks_measure(*device, 0, NULL, &target->peaks, &target->peaks_error);
 }
 
+/* ---- the lock ---- */
+
+/* Environments of all targets, in `out`; those read so far are to be cleared whatever is returned. */
+static pw_status read_environments(const struct pw_options *options, struct pw_environment *out, struct pw_error *err)
+{
+    pw_status status = PW_OK;
+
+    for (int i = 0; i < options->target_count && status == PW_OK; i++) {
+        struct pw_environment_request request = {.target = options->targets[i]};
+        struct pw_device *device = NULL;
+
+        status = pw_device_open(options->targets[i], NULL, &device, err);
+        request.device = device;
+        if (status == PW_OK)
+            status = pw_environment_read(&request, &out[i], err);
+        pw_device_close(device);
+    }
+    return status;
+}
+
+static pw_status write_lock(const char *path, const struct pw_environment *environments, size_t count,
+                            struct pw_error *err)
+{
+    struct pw_buf text = {0};
+    pw_status status = pw_lock_write(environments, count, &text, err);
+
+    if (status == PW_OK)
+        status = pw_file_write(path, pw_buf_text(&text), text.size, err);
+    if (status == PW_OK)
+        printf("%s pins this environment of %zu target%s\n", path, count, count == 1 ? "" : "s");
+    pw_buf_clear(&text);
+    return status;
+}
+
+static pw_status compare_lock(const char *path, const struct pw_environment *environments, size_t count, bool *all,
+                              struct pw_error *err)
+{
+    pw_status status = PW_OK;
+
+    *all = true;
+    for (size_t i = 0; i < count && status == PW_OK; i++) {
+        struct pw_buf differences = {0};
+        bool matches = false;
+        char safe[128];
+
+        status = pw_lock_check(path, &environments[i], &matches, &differences, err);
+        if (status == PW_OK)
+            printf("%s: %s\n%s", pw_text_show(safe, sizeof safe, environments[i].target, 100),
+                   matches ? "the pinned environment" : "not the pinned environment", pw_buf_text(&differences));
+        *all = *all && matches;
+        pw_buf_clear(&differences);
+    }
+    return status;
+}
+
+static int lock(const struct pw_options *options, const char *path, bool write)
+{
+    struct pw_environment environments[PW_OPTION_TARGETS] = {0};
+    size_t count = (size_t)options->target_count;
+    struct pw_error err = {0};
+    bool all = true;
+    pw_status status = read_environments(options, environments, &err);
+
+    if (status == PW_OK)
+        status =
+            write ? write_lock(path, environments, count, &err) : compare_lock(path, environments, count, &all, &err);
+    for (size_t i = 0; i < count; i++)
+        pw_environment_clear(&environments[i]);
+    if (status != PW_OK)
+        return pw_options_fail(&err);
+    return all ? PW_EXIT_HELD : PW_EXIT_GATE;
+}
+
 int pw_cmd_env(int argc, char **argv)
 {
-    const char *no_peaks = NULL;
-    const struct pw_option_own own[] = {{"no-peaks", NULL, "do not measure the peaks (a few seconds)", &no_peaks}, {0}};
+    const char *no_peaks = NULL, *write = NULL, *compare = NULL, *lock_file = NULL;
+    const struct pw_option_own own[] = {
+        {"no-peaks", NULL, "do not measure the peaks (a few seconds)", &no_peaks},
+        {"lock", NULL, "write portwright.lock, which pins this environment", &write},
+        {"compare", NULL, "compare with portwright.lock; exit 1 and say what differs", &compare},
+        {"lock-file", "FILE", "another file than portwright.lock", &lock_file},
+        {0}};
     const struct pw_command_usage usage = {
         "env", "",
         "Shows the machine, the OpenCL platforms and devices, and of each target the "
@@ -53,6 +133,11 @@ int pw_cmd_env(int argc, char **argv)
     }
     if (options.target_count == 0)
         options.targets[options.target_count++] = "opencl";
+    if (write || compare || lock_file) {
+        exit_code = lock(&options, lock_file ? lock_file : PW_LOCK_FILE, write != NULL);
+        pw_options_clear(&options);
+        return exit_code;
+    }
     memset(targets, 0, sizeof targets);
     pw_machine_read(&report.machine);
     report.openblas = pw_blas_describe();

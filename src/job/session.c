@@ -455,7 +455,16 @@ void pw_session_cancel(struct pw_session *session)
     if (session->running)
         session->running->cancel = true;
     for (struct pw_job *job = session->first_job, *next; job; job = next) {
+        struct pw_event *event = pw_event_create(PW_EVENT_FINISHED);
+        struct pw_error err = {0};
+
         next = job->next;
+        pw_error_set(&err, PW_ERR_CANCELLED, "cancelled before it began");
+        if (event) { /* whoever waits for the job's end hears of it */
+            pw_event_set_error(event, &err);
+            event->job = job->number;
+        }
+        pw_queue_push(&session->events, event);
         pw_job_free(job);
     }
     session->first_job = session->last_job = NULL;

@@ -143,9 +143,24 @@ static pw_status read_host(struct pw_protocol *protocol, const struct pw_yaml *n
     return PW_OK;
 }
 
+static pw_status read_environment(struct pw_protocol *protocol, const struct pw_yaml *node, struct pw_error *err)
+{
+    static const char *const names[PW_PIN_COUNT] = {"refuse", "warn", "ignore"};
+    const char *text = NULL;
+    pw_status status = pw_yaml_text(node, &text, err);
+
+    for (int i = 0; i < PW_PIN_COUNT && status == PW_OK; i++)
+        if (!strcmp(text, names[i])) {
+            protocol->environment = (pw_pin)i;
+            return PW_OK;
+        }
+    return status == PW_OK ? pw_yaml_error(node, err, "expected refuse, warn or ignore, found '%s'", text) : status;
+}
+
 pw_status pw_protocol_load(const char *path, struct pw_protocol **out, struct pw_error *err)
 {
-    static const char *const keys[] = {"format", "dims", "tolerances", "warn_share", "host_allowed", NULL};
+    static const char *const keys[] = {"format",       "dims",        "tolerances", "warn_share",
+                                       "host_allowed", "environment", NULL};
     struct pw_protocol *protocol = NULL;
     const struct pw_yaml *root = NULL, *node;
     pw_status status;
@@ -170,6 +185,8 @@ pw_status pw_protocol_load(const char *path, struct pw_protocol **out, struct pw
         status = read_dims(protocol, node, err);
     if (status == PW_OK && (node = pw_yaml_get(root, "host_allowed")))
         status = read_host(protocol, node, err);
+    if (status == PW_OK && (node = pw_yaml_get(root, "environment")))
+        status = read_environment(protocol, node, err);
     if (status == PW_OK && (node = pw_yaml_get(root, "warn_share"))) {
         status = pw_yaml_double(node, &protocol->warn_share, err);
         if (status == PW_OK && !(protocol->warn_share > 0 && protocol->warn_share <= 1))

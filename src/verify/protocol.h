@@ -67,6 +67,9 @@ struct pw_loss_scale {
     int64_t interval; /* default 2000 */
 };
 
+/* What a check does when the environment is not the one that portwright.lock pins. */
+typedef enum { PW_PIN_REFUSE, PW_PIN_WARN, PW_PIN_IGNORE, PW_PIN_COUNT } pw_pin;
+
 struct pw_binding_set {
     struct pw_binding *items;
     size_t count;
@@ -86,6 +89,7 @@ struct pw_protocol {
     size_t precision_count;
     struct pw_loss_scale loss_scale;
     struct pw_bitwise bitwise;
+    pw_pin environment; /* `environment: refuse|warn|ignore`; default refuse */
 };
 
 /* In which dtypes a node's floating tensors are stored and its sums are kept. */
