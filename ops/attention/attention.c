@@ -8,6 +8,22 @@
 
 /* ---- shared ---- */
 
+pw_status pw_attention_check_types(const struct pw_call *call, struct pw_error *err)
+{
+    for (int i = 0; i < call->input_count; i++) {
+        const struct pw_formal *formal = &call->op->inputs[i];
+        const struct pw_info *info = pw_call_input(call, i) ? call->in[i] : NULL;
+
+        if (!info || formal->type[0] != 'T' || strcmp(formal->type, "T_CACHE") == 0 ||
+            info->dtype == PW_DTYPE_UNDEFINED)
+            continue;
+        if (!pw_dtype_is_float(info->dtype) || pw_dtype_bytes(info->dtype) < 2)
+            return pw_call_error(call, err, "'%s' is %s, a float type expected", formal->name,
+                                 pw_dtype_name(info->dtype));
+    }
+    return PW_OK;
+}
+
 bool pw_attention_known(const struct pw_call *call)
 {
     for (int i = 0; i < call->input_count; i++) {
@@ -246,6 +262,8 @@ pw_status pw_attention_infer(struct pw_call *call, struct pw_error *err)
     struct pw_attention a;
     int64_t mode = pw_call_int(call, "qk_matmul_output_mode");
 
+    if (pw_attention_check_types(call, err) != PW_OK)
+        return PW_ERR_MODEL;
     if (mode < 0 || mode > 3)
         return pw_call_error(call, err, "qk_matmul_output_mode is %lld, 0 to 3 expected", (long long)mode);
     if (pw_attention_known(call)) {

@@ -333,18 +333,64 @@ static pw_status place(const struct pw_attention_source *s, struct pw_eval *ev, 
 /* ---- the call ---- */
 
 /* Carried floats are float32, but for those that the model has in float64. */
-static pw_status check_carried(const struct pw_eval *ev, struct pw_error *err)
+static bool one_carrier(const struct pw_eval *ev)
 {
-    pw_dtype dtype = pw_eval_in(ev, 0)->dtype;
-
-    for (int i = 1; i < ev->input_count; i++) {
+    for (int i = 0; i < ev->input_count; i++) {
         const struct pw_tensor *t = pw_eval_in(ev, i);
 
-        if (t && pw_dtype_is_float(t->dtype) && t->dtype != dtype)
-            return pw_error_set(err, PW_ERR_UNSUPPORTED, "%s: %s beside %s", ev->call->op->inputs[i].name,
-                                pw_dtype_name(t->nominal), pw_dtype_name(pw_eval_in(ev, 0)->nominal));
+        if (t && pw_dtype_is_float(t->dtype) && t->dtype != PW_DTYPE_FLOAT32)
+            return false;
     }
-    return PW_OK;
+    return true;
+}
+
+/* An output of golden in the carrier that the fast reference has for its type. */
+static pw_status carry_back(struct pw_eval *ev, int i, struct pw_value *from, struct pw_error *err)
+{
+    struct pw_tensor *to = NULL;
+    pw_status status = from->kind == PW_VALUE_TENSOR
+                           ? pw_eval_output(ev, i, from->tensor.nominal, from->tensor.rank, from->tensor.dims, &to, err)
+                           : PW_OK;
+
+    for (int64_t k = 0; status == PW_OK && to && k < to->count; k++)
+        pw_tensor_set(to, k, pw_tensor_get(&from->tensor, k));
+    return status;
+}
+
+/* With float64 in play golden serves, on doubles for all. */
+static pw_status in_double(struct pw_eval *ev, struct pw_error *err)
+{
+    enum { MOST = 16 };
+    struct pw_value in[MOST] = {{0}}, out[MOST] = {{0}};
+    const struct pw_value *given[MOST] = {0};
+    struct pw_eval golden = *ev;
+    pw_status status = PW_OK;
+
+    if (ev->input_count > MOST || ev->output_count > MOST)
+        return pw_error_set(err, PW_ERR_INTERNAL, "more inputs than an attention operator has");
+    golden.mode = PW_EVAL_GOLDEN;
+    golden.in = given;
+    golden.out = out;
+    for (int i = 0; i < ev->input_count && status == PW_OK; i++) {
+        const struct pw_tensor *t = pw_eval_in(ev, i);
+
+        given[i] = ev->in[i];
+        if (!t || !pw_dtype_is_float(t->dtype))
+            continue;
+        in[i].kind = PW_VALUE_TENSOR;
+        status = pw_tensor_convert(&in[i].tensor, t, PW_DTYPE_FLOAT64, err);
+        in[i].tensor.nominal = t->nominal;
+        given[i] = &in[i];
+    }
+    if (status == PW_OK)
+        status = pw_attention_golden(&golden, err);
+    for (int i = 0; i < ev->output_count && status == PW_OK; i++)
+        status = carry_back(ev, i, &out[i], err);
+    for (int i = 0; i < MOST; i++) {
+        pw_value_clear(&in[i]);
+        pw_value_clear(&out[i]);
+    }
+    return status;
 }
 
 static pw_status run(struct job *job, struct pw_error *err)
@@ -387,12 +433,10 @@ pw_status pw_attention_fast(struct pw_eval *ev, struct pw_error *err)
     size_t bytes = SIZE_MAX;
     pw_status status = form->read(ev->call, &a, err);
 
-    if (status == PW_OK)
-        status = check_carried(ev, err);
     if (status != PW_OK)
         return status;
-    if (x->dtype != PW_DTYPE_FLOAT32) /* a float64 model: no faster than golden, which is right */
-        return pw_attention_golden(ev, err);
+    if (!one_carrier(ev))
+        return in_double(ev, err);
     if (a.projected) {
         if (pw_attention_bytes(1, a.batch, a.queries, w->dims[1], sizeof *projected, &bytes))
             projected = pw_alloc_aligned(bytes);

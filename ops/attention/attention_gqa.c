@@ -235,6 +235,8 @@ pw_status pw_attention_group_query_infer(struct pw_call *call, struct pw_error *
     pw_status status = pw_attention_known(call) ? pw_attention_read_group_query(call, &a, &why) : PW_ERR_UNSUPPORTED;
     pw_dim dims[3];
 
+    if (pw_attention_check_types(call, err) != PW_OK)
+        return PW_ERR_MODEL;
     if (status != PW_OK && status != PW_ERR_UNSUPPORTED)
         return pw_error_set(err, status, "%s", why.message);
     for (int i = 0; i < call->output_count; i++)

@@ -276,6 +276,8 @@ pw_status pw_attention_multi_head_infer(struct pw_call *call, struct pw_error *e
     struct pw_attention a;
     pw_dim dims[3];
 
+    if (pw_attention_check_types(call, err) != PW_OK)
+        return PW_ERR_MODEL;
     if (pw_attention_known(call)) {
         pw_status status = pw_attention_read_multi_head(call, &a, err);
 
@@ -394,8 +396,10 @@ pw_status pw_attention_projected_infer(struct pw_call *call, struct pw_error *er
 {
     const struct pw_info *x = call->in[INPUT];
     struct pw_attention a;
-    pw_status status;
+    pw_status status = pw_attention_check_types(call, err);
 
+    if (status != PW_OK)
+        return status;
     if (!pw_attention_known(call)) {
         for (int i = 0; i < call->output_count; i++)
             pw_call_output_unknown(call, i, x->dtype);

@@ -106,6 +106,8 @@ void pw_attention_resident(const struct pw_eval *ev, const struct pw_attention *
 int64_t pw_attention_position(const struct pw_attention_source *s, int64_t batch, int64_t row);
 int64_t pw_attention_beam(const struct pw_attention_source *s, int64_t batch, int64_t row);
 
+/* Everything but masks, lengths and positions is of a float type. */
+pw_status pw_attention_check_types(const struct pw_call *call, struct pw_error *err);
 bool pw_attention_known(const struct pw_call *call); /* all shapes are numbers */
 void pw_attention_defaults(struct pw_attention *a);
 pw_status pw_attention_heads(const struct pw_call *call, const struct pw_attention *a, struct pw_error *err);

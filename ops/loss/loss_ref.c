@@ -148,12 +148,33 @@ PW_HOT static void block_fast(const float *restrict x, int64_t n, int64_t step, 
         log_sum[c] = logf(log_sum[c]);
 }
 
+/* y = (x - max) - log_sum over a block; y may be missing. */
+PW_HOT static void write_block(const float *restrict x, float *restrict y, int64_t n, int64_t step, int64_t width,
+                               const float *restrict max, const float *restrict log_sum)
+{
+    for (int64_t i = 0; y && i < n; i++) {
+        for (int64_t c = 0; c < width; c++)
+            y[i * step + c] = (x[i * step + c] - max[c]) - log_sum[c];
+    }
+}
+
+static float *log_prob_at(const struct job *job, int64_t sample)
+{
+    return job->log_prob ? (float *)job->log_prob->data + column_of(job, sample) : NULL;
+}
+
 static void rows_fast(void *user, int64_t begin, int64_t end)
 {
     const struct job *job = user;
 
-    for (int64_t s = begin; s < end; s++)
-        row_fast((const float *)job->x + s * job->l.classes, job->l.classes, &job->max[s], &job->log_sum[s]);
+    for (int64_t s = begin; s < end; s++) {
+        const float *x = (const float *)job->x + s * job->l.classes;
+        float *y = log_prob_at(job, s);
+
+        row_fast(x, job->l.classes, &job->max[s], &job->log_sum[s]);
+        for (int64_t i = 0; y && i < job->l.classes; i++)
+            y[i] = (x[i] - job->max[s]) - job->log_sum[s];
+    }
 }
 
 static void blocks_fast(void *user, int64_t begin, int64_t end)
@@ -166,27 +187,25 @@ static void blocks_fast(void *user, int64_t begin, int64_t end)
         int64_t first = b % blocks * COLUMNS, sample = b / blocks * l->inner + first;
         int64_t width = l->inner - first < COLUMNS ? l->inner - first : COLUMNS;
 
-        block_fast((const float *)job->x + column_of(job, sample), l->classes, l->inner, width, job->max + sample,
-                   job->log_sum + sample);
+        const float *x = (const float *)job->x + column_of(job, sample);
+
+        block_fast(x, l->classes, l->inner, width, job->max + sample, job->log_sum + sample);
+        write_block(x, log_prob_at(job, sample), l->classes, l->inner, width, job->max + sample, job->log_sum + sample);
     }
 }
 
 static void samples_fast(void *user, int64_t begin, int64_t end)
 {
     const struct job *job = user;
-    int64_t n = job->l.classes, step = job->l.inner;
 
     for (int64_t s = begin; s < end; s++) {
         const float *x = (const float *)job->x + column_of(job, s);
-        float *y = job->log_prob ? (float *)job->log_prob->data + column_of(job, s) : NULL;
         float max = job->softmax ? job->max[s] : 0.0f, log_sum = job->softmax ? job->log_sum[s] : 0.0f;
 
-        for (int64_t i = 0; y && i < n; i++)
-            y[i * step] = (x[i * step] - max) - log_sum;
         if (is_ignored(job, s))
             put_ignored(job, s);
         else
-            put_sample(job, s, (x[job->labels[s] * step] - max) - log_sum);
+            put_sample(job, s, (double)((x[job->labels[s] * job->l.inner] - max) - log_sum));
     }
 }
 

@@ -1,101 +1,192 @@
 /*
  * Draws from Philox words by counter, the same words as the reference's: element i of a call with key `key`.
- *   random_uniform, random_normal   a work-item makes `chunk` blocks of four words and their elements
+ *   random_fill      RandomUniform and RandomNormal
  *   bernoulli        word i below ceil(p * 2^32)
- *   multinomial_sums, multinomial_pick   cumulative weights of each row, then a binary search a sample
  *   dropout          word i below the threshold drops; kept elements are scaled
+ *   multinomial_sums, multinomial_pick   cumulative weights of each row, then a binary search a sample
  *   dropout_copy     inference: a copy in elements of a size, and a mask of ones
+ * Eight blocks of four words are made at once, one a lane, and put in the order of the elements: 32 words. A work-item
+ * of the first three makes some such groups.
  */
-#define STREAM 0x72616e64UL
+#define STREAM 0x72616e64u
 
 #if defined(output_dtype)
 typedef PW_COMPUTE(output) out_t;
+typedef PW_COMPUTE8(output) out_8;
 #endif
+
+/* Blocks first to first + 7 (below 2^32): word k of block first + l is lane l of w[k]. */
+static inline void eight_blocks(long key, uint first, uint8 w[4])
+{
+    uint8 c0 = first + (uint8)(0, 1, 2, 3, 4, 5, 6, 7), c1 = (uint8)(0u), c2 = (uint8)(STREAM), c3 = (uint8)(0u);
+    uint k0 = (uint)(ulong)key, k1 = (uint)((ulong)key >> 32);
+
+    for (int round = 0; round < 10; round++) {
+        uint8 hi0 = mul_hi((uint8)(0xD2511F53u), c0), lo0 = 0xD2511F53u * c0;
+        uint8 hi1 = mul_hi((uint8)(0xCD9E8D57u), c2), lo1 = 0xCD9E8D57u * c2;
+
+        c0 = hi1 ^ c1 ^ k0;
+        c1 = lo1;
+        c2 = hi0 ^ c3 ^ k1;
+        c3 = lo0;
+        k0 += 0x9E3779B9u;
+        k1 += 0xBB67AE85u;
+    }
+    w[0] = c0;
+    w[1] = c1;
+    w[2] = c2;
+    w[3] = c3;
+}
+
+/* The same 32 words in order: word i is lane i % 8 of r[i / 8]. */
+static inline void ordered_words(long key, uint first, uint8 r[4])
+{
+    uint8 w[4];
+
+    eight_blocks(key, first, w);
+#define ROW(a, b) (uint8)(w[0].a, w[1].a, w[2].a, w[3].a, w[0].b, w[1].b, w[2].b, w[3].b)
+    r[0] = ROW(s0, s1);
+    r[1] = ROW(s2, s3);
+    r[2] = ROW(s4, s5);
+    r[3] = ROW(s6, s7);
+}
 
 #if defined(UNIFORM) || defined(NORMAL)
-/* float64: 53 bits of two words. */
-static inline out_t unit_of(uint a, uint b)
-{
 #if PW_IS_DOUBLE(output)
-    return (out_t)((((ulong)a << 32) | b) >> 11) * (out_t)0x1p-53;
-#else
-    return PW_UNIT(a);
-#endif
-}
-#endif
-
-#if defined(UNIFORM)
-#if PW_IS_DOUBLE(output)
-#define PER_BLOCK 2
-#else
-#define PER_BLOCK 4
-#endif
-#elif defined(NORMAL)
-#if PW_IS_DOUBLE(output)
-#define PER_BLOCK 1
+#define UNIT(a, b) (convert_double8((convert_ulong8(a) << 32 | convert_ulong8(b)) >> 11) * (out_t)0x1p-53)
 #define STEP ((out_t)0x1p-53)
 #else
-#define PER_BLOCK 2
-#define STEP ((out_t)0x1p-24)
+#define UNIT(a, b) (convert_float8((a) >> 8) * 0x1p-24f)
+#define STEP 0x1p-24f
 #endif
-#endif
-
-#if defined(UNIFORM) || defined(NORMAL)
-__kernel void random_fill(__global PW_TYPE(output) *output, long key, float base, float end, int size, int chunk)
-{
-    int first = get_global_id(0) * chunk, last = min(first + chunk, (size + PER_BLOCK - 1) / PER_BLOCK);
-
-    for (int b = first; b < last; b++) {
-        uint4 w = pw_philox((ulong)key, STREAM, (ulong)b);
-        uint words[4] = {w.x, w.y, w.z, w.w};
-
-        for (int k = 0; k < PER_BLOCK && b * PER_BLOCK + k < size; k++) {
-            const uint *p = words + k * (4 / PER_BLOCK);
-#if defined(UNIFORM)
-            out_t value = fma((out_t)end - (out_t)base, unit_of(p[0], p[4 / PER_BLOCK - 1]), (out_t)base);
+#if defined(NORMAL) && PW_IS_DOUBLE(output)
+#define ROWS 1 /* of eight elements that eight blocks make */
+#elif defined(NORMAL) || PW_IS_DOUBLE(output)
+#define ROWS 2
 #else
-            /* Box and Muller: the logarithm gets (0,1]. */
-            out_t radius = sqrt((out_t)(-2) * log(unit_of(p[0], p[1]) + STEP));
-            out_t value = fma((out_t)end, radius * cospi(2 * unit_of(p[4 / PER_BLOCK / 2], p[4 / PER_BLOCK - 1])),
-                              (out_t)base);
+#define ROWS 4
 #endif
-            PW_STORE(output, b * PER_BLOCK + k, value);
+
+/* Box and Muller: the logarithm gets (0,1]. */
+static inline out_8 normal_of(out_8 u, out_8 v)
+{
+    return sqrt((out_t)(-2) * log(u + STEP)) * cospi((out_t)2 * v);
+}
+
+/* Rows of standard draws of the eight blocks from `first`. */
+static inline void draw_rows(long key, uint first, out_8 rows[ROWS])
+{
+    uint8 w[4];
+
+#if ROWS == 1
+    eight_blocks(key, first, w);
+    rows[0] = normal_of(UNIT(w[0], w[1]), UNIT(w[2], w[3]));
+#else
+    ordered_words(key, first, w);
+    for (int j = 0; j < ROWS; j++) {
+#if ROWS == 4
+        rows[j] = UNIT(w[j], w[j]);
+#else
+        uint8 even = (uint8)(w[2 * j].even, w[2 * j + 1].even), odd = (uint8)(w[2 * j].odd, w[2 * j + 1].odd);
+
+#if defined(NORMAL)
+        rows[j] = normal_of(UNIT(even, even), UNIT(odd, odd));
+#else
+        rows[j] = UNIT(even, odd);
+#endif
+#endif
+    }
+#endif
+}
+
+/* base and end: low and high, or mean and deviation. */
+__kernel void random_fill(__global PW_TYPE(output) *output, long key, float base, float end, int size, int groups,
+                          int each)
+{
+    int first = get_global_id(0) * each, last = min(first + each, groups);
+#if defined(UNIFORM)
+    out_t span = (out_t)end - (out_t)base;
+#else
+    out_t span = (out_t)end;
+#endif
+
+    for (int g = first; g < last; g++) {
+        out_8 rows[ROWS];
+
+        draw_rows(key, (uint)g * 8, rows);
+        for (int j = 0; j < ROWS; j++) {
+            int i = (g * ROWS + j) * 8;
+            out_8 value = fma((out_8)(span), rows[j], (out_8)((out_t)base));
+            out_t rest[8];
+
+            if (i + 8 <= size) {
+                PW_STORE8(output, i, value);
+                continue;
+            }
+            vstore8(value, 0, rest);
+            for (int k = 0; i + k < size; k++)
+                PW_STORE(output, i + k, rest[k]);
         }
     }
 }
 #endif
 
-static inline uint word_of(long key, int i)
-{
-    uint4 w = pw_philox((ulong)key, STREAM, (ulong)(i / 4));
-    int k = i % 4;
-
-    return k == 0 ? w.x : k == 1 ? w.y : k == 2 ? w.z : w.w;
-}
-
 #if defined(BERNOULLI)
-static inline ulong threshold_of(PW_COMPUTE(input) p)
+typedef PW_COMPUTE(input) in_t;
+typedef PW_COMPUTE8(input) in_8;
+#if PW_IS_DOUBLE(input)
+#define BELOW_WHOLE 4294967295.0
+#define AS_MASK(x) convert_int8(x)
+#else
+#define BELOW_WHOLE 4294967040.0f /* the largest float below 2^32 */
+#define AS_MASK(x) (x)
+#endif
+
+/* 1 where the event of probability p happens. NaN never does. */
+static inline int8 events(in_8 p, uint8 words)
 {
-    if (!(p > 0))
-        return 0;
-    return p >= 1 ? 1UL << 32 : convert_ulong(ceil(p * (PW_COMPUTE(input))4294967296.0f));
+    in_8 scaled = fmax(p * (in_t)4294967296.0f, (in_8)((in_t)0));
+    uint8 threshold = convert_uint8(ceil(fmin(scaled, (in_8)((in_t)BELOW_WHOLE))));
+
+    return ((words < threshold) | AS_MASK(scaled >= (in_t)4294967296.0f)) & 1;
 }
 
-__kernel void bernoulli(__global const PW_TYPE(input) *input, __global PW_TYPE(output) *output, long key, int size)
+__kernel void bernoulli(__global const PW_TYPE(input) *input, __global PW_TYPE(output) *output, long key, int size,
+                        int groups, int each)
 {
-    int b = get_global_id(0);
-    uint4 w = pw_philox((ulong)key, STREAM, (ulong)b);
-    uint words[4] = {w.x, w.y, w.z, w.w};
+    int first = get_global_id(0) * each, last = min(first + each, groups);
 
-    for (int k = 0; k < 4 && b * 4 + k < size; k++) {
-        ulong threshold = threshold_of(PW_LOAD(input, b * 4 + k));
+    for (int g = first; g < last; g++) {
+        uint8 words[4];
 
-        PW_STORE(output, b * 4 + k, (out_t)(words[k] < threshold ? 1 : 0));
+        ordered_words(key, (uint)g * 8, words);
+        for (int j = 0; j < 4; j++) {
+            int i = (g * 4 + j) * 8, result[8];
+            in_t p[8] = {0};
+
+            if (i + 8 <= size) {
+                PW_STORE8(output, i, PW_CAT(convert_, PW_COMPUTE8(output))(events(PW_LOAD8(input, i), words[j])));
+                continue;
+            }
+            for (int k = 0; i + k < size; k++)
+                p[k] = PW_LOAD(input, i + k);
+            vstore8(events(vload8(0, p), words[j]), 0, result);
+            for (int k = 0; i + k < size; k++)
+                PW_STORE(output, i + k, (out_t)result[k]);
+        }
     }
 }
 #endif
 
 #if defined(MULTINOMIAL)
+static inline uint word_of(long key, int i)
+{
+    uint4 w = pw_philox((ulong)key, (ulong)STREAM, (ulong)(i / 4));
+    int k = i % 4;
+
+    return k == 0 ? w.x : k == 1 ? w.y : k == 2 ? w.z : w.w;
+}
+
 typedef PW_COMPUTE(input) acc_t;
 #if PW_IS_DOUBLE(input)
 #define EXP(x) exp(x)
@@ -143,19 +234,41 @@ __kernel void multinomial_pick(__global const acc_t *sums, __global PW_TYPE(outp
 #endif
 
 #if defined(DROPOUT)
+#if PW_IS_DOUBLE(data)
+#define AS_LANES(x) convert_long8(x)
+#else
+#define AS_LANES(x) (x)
+#endif
+
 __kernel void dropout(__global const PW_TYPE(data) *data, __global PW_TYPE(output) *output,
-                      __global PW_TYPE(mask) *mask, long key, long threshold, PW_COMPUTE(data) scale, int size)
+                      __global PW_TYPE(mask) *mask, long key, long threshold, PW_COMPUTE(data) scale, int size,
+                      int groups, int each)
 {
-    int b = get_global_id(0);
-    uint4 w = pw_philox((ulong)key, STREAM, (ulong)b);
-    uint words[4] = {w.x, w.y, w.z, w.w};
+    int first = get_global_id(0) * each, last = min(first + each, groups), any = threshold < 1L << 32;
 
-    for (int k = 0; k < 4 && b * 4 + k < size; k++) {
-        int kept = words[k] >= (ulong)threshold;
+    for (int g = first; g < last; g++) {
+        uint8 words[4];
 
-        PW_STORE(output, b * 4 + k, kept ? PW_LOAD(data, b * 4 + k) * scale : (out_t)0);
-        if (mask)
-            PW_STORE(mask, b * 4 + k, (PW_COMPUTE(mask))kept);
+        ordered_words(key, (uint)g * 8, words);
+        for (int j = 0; j < 4; j++) {
+            int i = (g * 4 + j) * 8, flags[8];
+            int8 kept = any ? words[j] >= (uint)threshold : (int8)(0);
+
+            if (i + 8 <= size) {
+                out_8 value = PW_LOAD8(data, i) * scale;
+
+                PW_STORE8(output, i, AS_LANES(kept) ? value : (out_8)((out_t)0));
+                if (mask)
+                    PW_STORE8(mask, i, PW_CAT(convert_, PW_COMPUTE8(mask))(kept & 1));
+                continue;
+            }
+            vstore8(kept, 0, flags);
+            for (int k = 0; i + k < size; k++) {
+                PW_STORE(output, i + k, flags[k] ? PW_LOAD(data, i + k) * scale : (out_t)0);
+                if (mask)
+                    PW_STORE(mask, i + k, (PW_COMPUTE(mask))(flags[k] ? 1 : 0));
+            }
+        }
     }
 }
 #endif

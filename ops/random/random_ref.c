@@ -27,6 +27,8 @@ static void put(struct pw_tensor *t, int64_t i, double value)
         ((double *)t->data)[i] = value;
     else if (t->dtype == PW_DTYPE_FLOAT32)
         ((float *)t->data)[i] = (float)value;
+    else if (t->dtype == PW_DTYPE_BOOL)
+        ((uint8_t *)t->data)[i] = value != 0.0;
     else
         pw_tensor_set(t, i, value);
 }
@@ -51,6 +53,8 @@ static double draw(const struct job *job, const uint32_t words[4], int k)
 
     if (job->form->kind == PW_RANDOM_UNIFORM)
         return job->wide ? (double)((((uint64_t)w[0] << 32) | w[1]) >> 11) * 0x1p-53 : unit_of(w[0]);
+    if (job->y->dtype == PW_DTYPE_FLOAT32) /* fast */
+        return (double)(sqrtf(-2.0f * logf((float)unit_of(w[0]) + 0x1p-24f)) * cosf(6.2831853f * (float)unit_of(w[1])));
     return sqrt(-2.0 * log(unit_of(w[0]) + 0x1p-24)) * cos(6.283185307179586476925 * unit_of(w[1]));
 }
 
@@ -124,12 +128,14 @@ pw_status pw_random_fill(struct pw_eval *ev, struct pw_error *err)
 static void events(void *user, int64_t begin, int64_t end)
 {
     const struct job *job = user;
-    uint32_t words[4] = {0};
 
-    for (int64_t i = begin; i < end; i++) {
-        if (i == begin || i % 4 == 0)
-            pw_philox(job->key, PW_RANDOM_STREAM, (uint64_t)i / 4, words);
-        put(job->y, i, words[i % 4] < pw_random_threshold(get(job->x, i)) ? 1.0 : 0.0);
+    for (int64_t b = begin; b < end; b++) {
+        int64_t first = 4 * b, count = job->y->count - first < 4 ? job->y->count - first : 4;
+        uint32_t words[4];
+
+        pw_philox(job->key, PW_RANDOM_STREAM, (uint64_t)b, words);
+        for (int64_t k = 0; k < count; k++)
+            put(job->y, first + k, (double)words[k] < get(job->x, first + k) * 0x1p32 ? 1.0 : 0.0); /* both exact */
     }
 }
 
@@ -142,7 +148,7 @@ pw_status pw_random_bernoulli(struct pw_eval *ev, struct pw_error *err)
     if (status == PW_OK)
         status = pw_eval_output(ev, 0, dtype, job.x->rank, job.x->dims, &job.y, err);
     if (status == PW_OK)
-        pw_parallel_for(job.y->count, GRAIN, events, &job);
+        pw_parallel_for((job.y->count + 3) / 4, GRAIN, events, &job);
     return status;
 }
 
@@ -213,17 +219,19 @@ pw_status pw_random_multinomial(struct pw_eval *ev, struct pw_error *err)
 static void drops(void *user, int64_t begin, int64_t end)
 {
     const struct job *job = user;
-    uint32_t words[4] = {0};
 
-    for (int64_t i = begin; i < end; i++) {
-        bool kept;
+    for (int64_t b = begin; b < end; b++) {
+        int64_t first = 4 * b, count = job->y->count - first < 4 ? job->y->count - first : 4;
+        uint32_t words[4];
 
-        if (i == begin || i % 4 == 0)
-            pw_philox(job->key, PW_RANDOM_STREAM, (uint64_t)i / 4, words);
-        kept = words[i % 4] >= job->threshold;
-        put(job->y, i, kept ? get(job->x, i) * job->scale : 0.0);
-        if (job->mask != NULL)
-            put(job->mask, i, kept ? 1.0 : 0.0);
+        pw_philox(job->key, PW_RANDOM_STREAM, (uint64_t)b, words);
+        for (int64_t k = 0; k < count; k++) {
+            bool kept = words[k] >= job->threshold;
+
+            put(job->y, first + k, kept ? get(job->x, first + k) * job->scale : 0.0);
+            if (job->mask != NULL)
+                put(job->mask, first + k, kept ? 1.0 : 0.0);
+        }
     }
 }
 
@@ -245,7 +253,7 @@ pw_status pw_dropout_evaluate(struct pw_eval *ev, struct pw_error *err)
     if (dropout.drops) {
         job.threshold = pw_random_threshold(dropout.ratio);
         job.scale = 1.0 / (1.0 - dropout.ratio);
-        pw_parallel_for(job.y->count, GRAIN, drops, &job);
+        pw_parallel_for((job.y->count + 3) / 4, GRAIN, drops, &job);
         return PW_OK;
     }
     if (job.y->count > 0)

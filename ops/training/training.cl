@@ -7,7 +7,11 @@
  */
 typedef PW_COMPUTE(inputs) acc_t;
 typedef PW_COMPUTE8(inputs) acc_8;
+#ifdef cl_khr_fp64
+typedef double rate_t; /* once for all elements */
+#else
 typedef PW_COMPUTE(R) rate_t;
+#endif
 
 static inline rate_t one_minus_power(float base, long count)
 {
