@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/compiler.h"
+#include "baseline/gate_settings.h"
 
 pw_status pw_baseline_source_of(const struct pw_check_run *run, struct pw_environment *environment,
                                 struct pw_baseline_source *source, struct pw_error *err)
@@ -29,9 +30,9 @@ pw_status pw_baseline_source_of(const struct pw_check_run *run, struct pw_enviro
 }
 
 /* The lines that did not change stay as the latest approved baseline of this environment has them. */
-static pw_status carry_over(const char *folder, struct pw_baseline *b, struct pw_buf *said, struct pw_error *err)
+static pw_status carry_over(const char *folder, struct pw_baseline *b, const struct pw_gate_options *options,
+                            struct pw_buf *said, struct pw_error *err)
 {
-    const struct pw_gate_options options = pw_gate_options_default();
     struct pw_arena arena = {0};
     struct pw_baseline before = {0};
     const char *path = NULL;
@@ -42,7 +43,7 @@ static pw_status carry_over(const char *folder, struct pw_baseline *b, struct pw
     if (status == PW_OK && path)
         status = pw_baseline_read(path, &before, err);
     if (status == PW_OK && path)
-        status = pw_baseline_carry(&before, b, &options, &kept, err);
+        status = pw_baseline_carry(&before, b, options, &kept, err);
     if (status == PW_OK && path)
         pw_buf_printf(said, "%zu times did not change by effect and test: their lines stay as in %s\n", kept, path);
     pw_baseline_clear(&before);
@@ -51,9 +52,9 @@ static pw_status carry_over(const char *folder, struct pw_baseline *b, struct pw
 }
 
 static pw_status make(struct pw_check_run *const *runs, size_t count, pw_baseline_kind kind,
-                      const struct pw_record_request *request, struct pw_baseline *out, struct pw_error *err)
+                      const struct pw_record_request *request, const struct pw_gate_options *options,
+                      struct pw_baseline *out, struct pw_error *err)
 {
-    const struct pw_gate_options options = pw_gate_options_default();
     pw_status status = PW_OK;
 
     for (size_t i = 0; i < count && status == PW_OK; i++) {
@@ -62,7 +63,7 @@ static pw_status make(struct pw_check_run *const *runs, size_t count, pw_baselin
 
         status = pw_baseline_source_of(runs[i], &environment, &source, err);
         if (status == PW_OK)
-            status = pw_baseline_add(out, kind, &source, &options, request->root, err);
+            status = pw_baseline_add(out, kind, &source, options, request->root, err);
         pw_environment_clear(&environment);
     }
     return status;
@@ -73,13 +74,18 @@ static pw_status save(struct pw_check_run *const *runs, size_t count, pw_baselin
 {
     struct pw_baseline b = {0};
     struct pw_buf path = {0};
+    struct pw_gate_options options;
+    pw_gate_environment environment;
     size_t rows = 0;
-    pw_status status = make(runs, count, kind, request, &b, err);
+    pw_status status = pw_gate_settings(pw_session_protocol(runs[0]->session), &options, &environment, err);
+
+    if (status == PW_OK)
+        status = make(runs, count, kind, request, &options, &b, err);
 
     for (size_t i = 0; i < b.set_count; i++)
         rows += b.sets[i].count;
     if (status == PW_OK && kind == PW_BASELINE_THROUGHPUT && rows && !request->fresh)
-        status = carry_over(folder, &b, said, err);
+        status = carry_over(folder, &b, &options, said, err);
     if (status == PW_OK && rows) { /* nothing was timed: there is nothing to keep */
         status = pw_baseline_save_pending(folder, &b, &path, err);
         if (status == PW_OK)

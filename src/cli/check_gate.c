@@ -164,8 +164,11 @@ static pw_status compare_environments(struct gating *g)
         if (!gate->report.environment)
             status = pw_error_memory(g->err, text.size);
     }
-    gate->options.throughput_comparable = false;
-    gate->options.throughput_why = "measured in another environment";
+    gate->report.environment_fails = gate->on_environment == PW_GATE_ENVIRONMENT_FAIL;
+    if (gate->on_environment != PW_GATE_ENVIRONMENT_IGNORE) {
+        gate->options.throughput_comparable = false;
+        gate->options.throughput_why = "measured in another environment";
+    }
     pw_environment_clear(&before);
     pw_buf_clear(&text);
     return status;
@@ -266,7 +269,7 @@ static pw_status against_baseline(struct gating *g)
     gate->report.which = g->request->which;
     gate->report.precision = gate->precision.graph ? &gate->precision : NULL;
     gate->report.throughput = gate->throughput.graph ? &gate->throughput : NULL;
-    gate->options.precision = gate->precision.graph != NULL;
+    gate->options.precision &= gate->precision.graph != NULL;
     say_what_else_differs(g);
     status = decide(g);
     return status == PW_OK && g->request->budget_ns > 0 ? pw_check_settle(gate, g->run, g->request, g->err) : status;
@@ -301,7 +304,10 @@ static pw_status judge(struct gating *g)
                                        .triage = gate->triage,
                                        .today = pw_triage_today(pw_clock_wall_ms(), today)};
 
-    return pw_judge(&request, &gate->arena, &gate->report.judgement, g->err);
+    pw_status status = pw_judge(&request, &gate->arena, &gate->report.judgement, g->err);
+
+    gate->report.judgement.passed &= !gate->report.environment_fails;
+    return status;
 }
 
 /* What fails and stands nowhere becomes an open entry; what was open because it failed and holds now is done. */
@@ -337,9 +343,11 @@ pw_status pw_check_gate(struct pw_check_gate *gate, struct pw_check_run *run,
     struct pw_buf folder = {0};
     pw_status status;
 
-    *gate = (struct pw_check_gate){.options = pw_gate_options_default()};
+    *gate = (struct pw_check_gate){0};
     gate->report.environment = "";
-    status = pw_baseline_source_of(run, &gate->environment, &g.source, err);
+    status = pw_gate_settings(pw_session_protocol(run->session), &gate->options, &gate->on_environment, err);
+    if (status == PW_OK)
+        status = pw_baseline_source_of(run, &gate->environment, &g.source, err);
     gate->report.environment_id = gate->environment.id;
     if (status == PW_OK)
         status =

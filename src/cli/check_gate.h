@@ -3,6 +3,7 @@
 #define PW_CLI_CHECK_GATE_H
 
 #include "baseline/baseline_make.h"
+#include "baseline/gate_settings.h"
 #include "cli/check_run.h"
 #include "report/check_gate.h"
 
@@ -18,6 +19,7 @@ struct pw_check_gate {
     struct pw_arena arena;
     struct pw_report_gate report; /* what is said; points into the fields below */
     struct pw_gate_options options;
+    pw_gate_environment on_environment; /* what another environment than the baseline's means */
     struct pw_baseline precision, throughput, now_precision, now_throughput;
     struct pw_environment environment;
     struct pw_triage *triage;

@@ -176,9 +176,11 @@ static void text_waivers(const struct pw_report_gate *gate, const struct pw_inve
 static void text_environment(const struct pw_report_gate *gate, struct pw_buf *out)
 {
     if (gate->environment[0]) {
-        pw_buf_puts(out, "  environment  differs: ");
+        pw_buf_printf(out, "  environment  %sdiffers: ", gate->environment_fails ? "FAIL: " : "");
         show(out, gate->environment);
-        pw_buf_puts(out, "; times are not compared\n");
+        pw_buf_puts(out, gate->results && gate->totals.outcomes[PW_GATE_THROUGHPUT][PW_GATE_SKIPPED] == gate->count
+                             ? "; times are not compared\n"
+                             : "; times are compared across it\n");
     } else if (gate->throughput) {
         pw_buf_printf(out, "  environment  the baseline's (%s)\n", gate->environment_id);
     }
@@ -297,6 +299,8 @@ void pw_report_gate_md(const struct pw_report_gate *gate, const struct pw_invent
             pw_buf_puts(out, " |\n");
         }
         pw_buf_printf(out, "| environment | %s | ", gate->throughput ? gate->throughput->environment_id : "-");
+        if (gate->environment_fails)
+            pw_buf_puts(out, "**FAIL** ");
         pw_report_md_cell(out, gate->environment[0] ? gate->environment : gate->throughput ? "the same" : "-");
         pw_buf_puts(out, " |\n");
         if (notes_of(gate)) {
@@ -384,6 +388,7 @@ struct json_t *pw_report_gate_json(const struct pw_report_gate *gate, const stru
     json_object_set_new(root, "environment", pw_report_json_text(gate->environment_id));
     json_object_set_new(root, "environment_differs",
                         gate->environment[0] ? pw_report_json_text(gate->environment) : json_null());
+    json_object_set_new(root, "environment_fails", json_boolean(gate->environment_fails));
     for (size_t i = 0; i < gate->count; i++)
         json_array_append_new(rows, json_decision(gate, i));
     for (size_t i = 0; i < gate->note_count; i++)

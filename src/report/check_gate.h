@@ -17,6 +17,7 @@ struct pw_report_gate {
     const struct pw_baseline *precision, *throughput; /* NULL: there is none */
     const char *environment_id;                       /* of this run */
     const char *environment;                          /* what differs from the nearest baseline's; "" the same */
+    bool environment_fails;                           /* the project says that a difference fails */
     const char *notes[PW_REPORT_NOTES];               /* whole sentences */
     size_t note_count;
     const struct pw_gate_signature *pairs;

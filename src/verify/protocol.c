@@ -160,7 +160,7 @@ static pw_status read_environment(struct pw_protocol *protocol, const struct pw_
 pw_status pw_protocol_load(const char *path, struct pw_protocol **out, struct pw_error *err)
 {
     static const char *const keys[] = {"format",       "dims",        "tolerances", "warn_share",
-                                       "host_allowed", "environment", NULL};
+                                       "host_allowed", "environment", "gate",       NULL};
     struct pw_protocol *protocol = NULL;
     const struct pw_yaml *root = NULL, *node;
     pw_status status;
@@ -192,6 +192,8 @@ pw_status pw_protocol_load(const char *path, struct pw_protocol **out, struct pw
         if (status == PW_OK && !(protocol->warn_share > 0 && protocol->warn_share <= 1))
             status = pw_yaml_error(node, err, "expected a share above 0 and up to 1, found '%s'", node->text);
     }
+    if (status == PW_OK)
+        protocol->gate = pw_yaml_get(root, "gate");
     if (status == PW_OK) {
         protocol->path = pw_arena_strndup(&protocol->arena, path, strlen(path));
         *out = protocol;

@@ -75,6 +75,8 @@ struct pw_binding_set {
     size_t count;
 };
 
+struct pw_yaml;
+
 struct pw_protocol {
     struct pw_arena arena;
     const char *path;                     /* NULL: defaults */
@@ -89,7 +91,8 @@ struct pw_protocol {
     size_t precision_count;
     struct pw_loss_scale loss_scale;
     struct pw_bitwise bitwise;
-    pw_pin environment; /* `environment: refuse|warn|ignore`; default refuse */
+    pw_pin environment;         /* `environment: refuse|warn|ignore`; default refuse */
+    const struct pw_yaml *gate; /* `gate:`, read by baseline/gate_settings.h; NULL: none */
 };
 
 /* In which dtypes a node's floating tensors are stored and its sums are kept. */

@@ -12,7 +12,8 @@
 #include <cmocka.h>
 
 #include "base/random.h"
-#include "baseline/gate.h"
+#include "base/yaml.h"
+#include "baseline/gate_settings.h"
 
 #define MAX_SAMPLES 40
 
@@ -234,6 +235,53 @@ static void test_gates_switched_off(void **state)
     assert_int_equal(pw_gate_decide(&options, NULL, 0, NULL, &totals, NULL), PW_OK);
 }
 
+static struct pw_protocol protocol_of(const char *text)
+{
+    struct pw_protocol protocol = {0};
+    const struct pw_yaml *root = NULL;
+    struct pw_error err = {0};
+
+    assert_int_equal(pw_yaml_parse(text, strlen(text), "p.yaml", &protocol.arena, &root, &err), PW_OK);
+    protocol.gate = pw_yaml_get(root, "gate");
+    return protocol;
+}
+
+static void test_settings(void **state)
+{
+    static const struct {
+        const char *text, *says;
+    } wrong[] = {{"gate: 1", "expected a map"},
+                 {"gate: {effct: 1}", "effect"},
+                 {"gate: {effect: 0}", "key 'effect'"},
+                 {"gate: {alpha: 2}", "key 'alpha'"},
+                 {"gate: {error_factor: 0.5}", "key 'error_factor'"},
+                 {"gate: {environment: maybe}", "maybe"},
+                 {"gate: {precision: perhaps}", "key 'precision'"}};
+    struct pw_gate_options options;
+    pw_gate_environment environment;
+    struct pw_protocol protocol = protocol_of("gate: {effect: 0.02, error_factor: 3, error_share: 0, throughput: false,"
+                                              " environment: fail}");
+    struct pw_error err = {0};
+
+    (void)state;
+    assert_int_equal(pw_gate_settings(&protocol, &options, &environment, &err), PW_OK);
+    assert_true(options.stats.effect == 0.02 && options.stats.margin <= 0.01 && options.error_factor == 3);
+    assert_true(options.precision && options.coverage && !options.throughput);
+    assert_int_equal(environment, PW_GATE_ENVIRONMENT_FAIL);
+    pw_arena_clear(&protocol.arena);
+    protocol = (struct pw_protocol){0};
+    assert_int_equal(pw_gate_settings(&protocol, &options, &environment, &err), PW_OK);
+    assert_true(options.stats.effect == 0.05);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        pw_error_clear(&err);
+        protocol = protocol_of(wrong[i].text);
+        assert_int_equal(pw_gate_settings(&protocol, &options, &environment, &err), PW_ERR_FORMAT);
+        if (!strstr(err.message, wrong[i].says) || !strstr(err.message, "p.yaml:1:"))
+            fail_msg("expected '%s' in: %s", wrong[i].says, err.message);
+        pw_arena_clear(&protocol.arena);
+    }
+}
+
 /* 60 signatures a session, slices of 2 % spread, each session shifted by its own 1 %: unchanged code never fails,
  * and one kernel slowed by a fifth does. */
 static void test_rates_of_made_sessions(void **state)
@@ -277,9 +325,13 @@ static void test_rates_of_made_sessions(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_coverage),           cmocka_unit_test(test_sides_that_are_missing),
-        cmocka_unit_test(test_precision),          cmocka_unit_test(test_throughput_path),
-        cmocka_unit_test(test_gates_switched_off), cmocka_unit_test(test_rates_of_made_sessions),
+        cmocka_unit_test(test_coverage),
+        cmocka_unit_test(test_sides_that_are_missing),
+        cmocka_unit_test(test_precision),
+        cmocka_unit_test(test_throughput_path),
+        cmocka_unit_test(test_gates_switched_off),
+        cmocka_unit_test(test_settings),
+        cmocka_unit_test(test_rates_of_made_sessions),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
