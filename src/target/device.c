@@ -237,12 +237,17 @@ pw_status pw_pool_acquire(struct pw_device *device, const struct pw_pool_want *w
     }
     if (want->program != 0 && !has_built(slot, want->program))
         slot->programs[slot->program_next++ % PW_POOL_PROGRAMS] = want->program;
+    if (slot->foreign)
+        pw_link_resume(&slot->link);
     *out = slot;
     return PW_OK;
 }
 
 void pw_pool_release(struct pw_device *device, struct pw_pool_slot *slot)
 {
+    /* A thread that a foreign kernel left behind must not slow down what is timed beside it. */
+    if (slot->foreign)
+        pw_link_pause(&slot->link);
     pthread_mutex_lock(&device->mutex);
     slot->busy = false;
     slot->used = ++device->tick;

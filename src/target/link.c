@@ -213,6 +213,23 @@ bool pw_link_quiet(const struct pw_link *link)
     return poll(&fd, 1, 0) == 0;
 }
 
+/* To its process group, which is its own and which it cannot leave. */
+static void signal_all(const struct pw_link *link, int number)
+{
+    if (link->process.pid > 0)
+        kill(-link->process.pid, number);
+}
+
+void pw_link_pause(const struct pw_link *link)
+{
+    signal_all(link, SIGSTOP);
+}
+
+void pw_link_resume(const struct pw_link *link)
+{
+    signal_all(link, SIGCONT);
+}
+
 void pw_link_end(struct pw_link *link)
 {
     pw_spawn_kill(&link->process, NULL, 0);

@@ -51,6 +51,11 @@ bool pw_link_running(const struct pw_link *link);
  */
 bool pw_link_quiet(const struct pw_link *link);
 
+/* Stops the worker and all that it started, until it is resumed: what was left running there takes no time from
+ * others. */
+void pw_link_pause(const struct pw_link *link);
+void pw_link_resume(const struct pw_link *link);
+
 /* Sends a request, with the regions that the worker does not have yet. */
 pw_status pw_link_send(struct pw_link *link, pw_message_type type, const void *payload, size_t size,
                        struct pw_error *err);

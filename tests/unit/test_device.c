@@ -399,6 +399,27 @@ static int count_throwaway(void)
     return count;
 }
 
+/* Children of this process in a state, as /proc has it: 'T' is stopped. */
+static int count_children(char state)
+{
+    int count = 0;
+    struct dirent *entry;
+    DIR *dir = opendir("/proc");
+    while (dir && (entry = readdir(dir)) != NULL) {
+        char path[300], is = 0;
+        int parent = 0;
+        snprintf(path, sizeof path, "/proc/%s/stat", entry->d_name);
+        FILE *file = entry->d_name[0] >= '1' && entry->d_name[0] <= '9' ? fopen(path, "re") : NULL;
+        if (file && fscanf(file, "%*d (%*[^)]) %c %d", &is, &parent) == 2)
+            count += is == state && parent == getpid();
+        if (file)
+            fclose(file);
+    }
+    if (dir)
+        closedir(dir);
+    return count;
+}
+
 /* A kernel from outside gets a worker and a cache of its own, which go when another kernel comes. */
 static void test_foreign(void **state)
 {
@@ -416,10 +437,12 @@ static void test_foreign(void **state)
         assert_int_equal(pw_device_execute(device, &x.request, &x.reply, &x.err), PW_OK);
         assert_true(out[0] == 2.0f && out[N - 1] == 2.0f);
         assert_int_equal(count_throwaway(), 1);
+        assert_int_equal(count_children('T'), 1); /* it sleeps until it is asked again */
         pw_exec_reply_clear(&x.reply);
     }
     check_honest();
     assert_int_equal(count_throwaway(), 0);
+    assert_int_equal(count_children('T'), 0);
 }
 
 /* What a killed process left behind goes when the next one opens the device; what is young or alive stays. */
