@@ -270,6 +270,7 @@ pw_status pw_check_run_session(const struct pw_options *options, const struct pw
                                          .db = options->db,
                                          .ops_dirs = dirs,
                                          .ops_dir_count = options->ops_dir_count,
+                                         .inputs = request->inputs,
                                          .seed = options->seed,
                                          .jobs = options->jobs,
                                          .effort = request->effort};

@@ -16,7 +16,8 @@ struct pw_check_request {
     const char *case_id; /* only this case; NULL: all */
     bool timing;
     struct pw_verify_effort effort;
-    bool keep_cases; /* every case, not only the failed ones */
+    const struct pw_session_inputs *inputs; /* whose shapes bind dims; NULL: none */
+    bool keep_cases;                        /* every case, not only the failed ones */
 };
 
 struct pw_check_run {

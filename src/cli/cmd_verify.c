@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "cli/capture_inputs.h"
 #include "cli/check_run.h"
 #include "cli/cmd.h"
 #include "cli/verify_sanitize.h"
@@ -203,7 +204,8 @@ int pw_cmd_verify(int argc, char **argv)
         {"cases", "N", "minimum of cases a signature (default 24, or what touches everything once)", &t.cases},
         {"dist", "D[,D]", "uniform, normal, exact, wide, cancel, special, masked, captured (default all)", &t.dists},
         {"dtype", "T[,T]", "storage dtypes; graph: the graph's (default all that the kernels claim)", &t.dtypes},
-        {"captured", "DIR", "activations of a run of the graph (portwright run --capture DIR)", &t.captured},
+        {"captured", "DIR", "activations of a run (portwright run --capture DIR), or a data set to run it on",
+         &t.captured},
         {"graph-shapes", NULL, "the graph's shapes only", &t.graph_shapes},
         {"fail-fast", NULL, "stop at the first failed case", &t.fail_fast},
         {"max-failures", "N", "stop after so many failed cases", &t.max_failures},
@@ -219,6 +221,8 @@ int pw_cmd_verify(int argc, char **argv)
         "target dim project db ops-dir format junit output seed jobs quiet color", own};
     struct pw_options options;
     struct pw_check_request request = {.keep_cases = true};
+    struct pw_session_inputs inputs = {.folder = NULL};
+    bool data_set = false;
     struct pw_error err = {0};
     int exit_code, worst = PW_EXIT_HELD;
 
@@ -232,6 +236,13 @@ int pw_cmd_verify(int argc, char **argv)
     }
     if (exit_code < 0 && read_effort(&t, &request.effort, &err) != PW_OK)
         exit_code = pw_options_fail(&err);
+    if (exit_code < 0 && t.captured &&
+        pw_cli_capture_inputs(&options, t.captured, &options.arena, &request.effort.captured, &data_set, &err) != PW_OK)
+        exit_code = pw_options_fail(&err);
+    if (data_set) {
+        inputs.folder = t.captured;
+        request.inputs = &inputs;
+    }
     if (exit_code >= 0) {
         pw_options_clear(&options);
         return exit_code;

@@ -36,8 +36,13 @@ static void put_place(const struct pw_node *node, int depth, struct pw_buf *out)
     pw_buf_printf(out, "%zu", node->index);
 }
 
-void pw_capture_key(const struct pw_node *node, struct pw_buf *out)
+void pw_capture_key(struct pw_capture_graph *graph, const struct pw_node *node, struct pw_buf *out)
 {
+    if (graph->model != node->graph->model) {
+        graph->model = node->graph->model;
+        pw_hash_text(pw_model_structure_hash(graph->model), graph->id);
+    }
+    pw_buf_printf(out, "%s ", graph->id);
     put_place(node, 0, out);
     pw_buf_putc(out, ' ');
     for (const char *c = node->op_type; *c; c++) {

@@ -34,7 +34,8 @@ void pw_capture_close(struct pw_capture *capture);
 /* Hashes ("<16 hex>") of the sets captured for a node, in the order of the run; returns how many, fills up to cap. */
 size_t pw_capture_sets(const struct pw_capture *capture, const struct pw_node *node, const char **hashes, size_t cap);
 bool pw_capture_has(const struct pw_capture *capture, const struct pw_node *node, const char *hash);
-/* The tensors of a set; values[i] stays NONE where the input was omitted. PW_ERR_USAGE when there is no such set. */
+/* The tensors of a set; values[i] stays NONE where the input was omitted. PW_ERR_USAGE when there is no such set,
+ * PW_ERR_UNSUPPORTED when the graph has other weights than the one that was captured. */
 pw_status pw_capture_load(const struct pw_capture *capture, const struct pw_node *node, const char *hash,
                           struct pw_value *values, int input_count, struct pw_error *err);
 

@@ -2,6 +2,7 @@
 #ifndef PW_VERIFY_CAPTURE_INTERNAL_H
 #define PW_VERIFY_CAPTURE_INTERNAL_H
 
+#include "base/hash.h"
 #include "base/text.h"
 #include "verify/capture.h"
 
@@ -10,9 +11,16 @@
 #define PW_CAPTURE_INPUTS_MAX 4096
 #define PW_CAPTURE_HEAD "portwright-capture 1"
 
-/* "17 Softmax 8f2c…": place in the model (a body's nodes as "17.0.3": node 17, its first subgraph, node 3), operator
- * (letters and digits, others as '?'), hash of the name. One line of an index begins with it. */
-void pw_capture_key(const struct pw_node *node, struct pw_buf *out);
+/* The structure hash of the model that was asked for last. */
+struct pw_capture_graph {
+    const struct pw_model *model;
+    char id[PW_HASH_TEXT];
+};
+
+/* "8f2c… 17 Softmax 03ab…": the graph's structure hash, place in the model (a body's nodes as "17.0.3": node 17, its
+ * first subgraph, node 3), operator (letters and digits, others as '?'), hash of the name. One line of an index begins
+ * with it. */
+void pw_capture_key(struct pw_capture_graph *graph, const struct pw_node *node, struct pw_buf *out);
 
 /* Bytes of a tensor in its nominal dtype, as a file holds them: magic, dtype, rank, dims, elements. Little endian. */
 pw_status pw_capture_pack(const struct pw_tensor *t, struct pw_buf *out, struct pw_error *err);

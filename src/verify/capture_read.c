@@ -1,4 +1,5 @@
 /* Reading captured activations: the index at once, tensors when asked for. */
+#include <pthread.h>
 #include <string.h>
 
 #include "base/file.h"
@@ -15,11 +16,20 @@ struct set {
 };
 
 struct pw_capture {
+    pthread_mutex_t *lock; /* of graph */
+    struct pw_capture_graph *graph;
     struct pw_arena arena;
     const char *folder;
     struct set *sets;
     size_t count, cap;
 };
+
+static void key_of(const struct pw_capture *capture, const struct pw_node *node, struct pw_buf *out)
+{
+    pthread_mutex_lock(capture->lock);
+    pw_capture_key(capture->graph, node, out);
+    pthread_mutex_unlock(capture->lock);
+}
 
 static bool is_hex(const char *text, size_t digits)
 {
@@ -109,8 +119,12 @@ pw_status pw_capture_open(const char *folder, struct pw_capture **out, struct pw
 
     if (status == PW_OK) {
         capture->folder = pw_arena_strndup(&capture->arena, folder, strlen(folder));
-        status = capture->folder ? PW_OK : pw_error_memory(err, strlen(folder));
+        capture->lock = pw_arena_alloc(&capture->arena, 1, sizeof *capture->lock);
+        capture->graph = pw_arena_alloc(&capture->arena, 1, sizeof *capture->graph);
+        status = capture->folder && capture->lock && capture->graph ? PW_OK : pw_error_memory(err, strlen(folder));
     }
+    if (status == PW_OK)
+        pthread_mutex_init(capture->lock, NULL);
     pw_file_join(&path, folder, PW_CAPTURE_INDEX);
     if (status == PW_OK)
         status = pw_file_read(pw_buf_text(&path), PW_CAPTURE_INDEX_MAX, &text, err);
@@ -133,6 +147,8 @@ void pw_capture_close(struct pw_capture *capture)
 {
     if (!capture)
         return;
+    if (capture->graph)
+        pthread_mutex_destroy(capture->lock);
     pw_free(capture->sets);
     pw_arena_clear(&capture->arena);
     pw_free(capture);
@@ -143,7 +159,7 @@ size_t pw_capture_sets(const struct pw_capture *capture, const struct pw_node *n
     struct pw_buf key = {0};
     size_t count = 0;
 
-    pw_capture_key(node, &key);
+    key_of(capture, node, &key);
     for (size_t i = 0; i < capture->count; i++) {
         if (strcmp(capture->sets[i].key, pw_buf_text(&key)))
             continue;
@@ -169,7 +185,8 @@ static pw_status load_weight(const struct pw_node *node, int input, const char *
         return pw_error_set(err, PW_ERR_FORMAT, "input %d was a weight when captured and is none in this graph", input);
     status = pw_capture_pack(weight, &bytes, err);
     if (status == PW_OK && strcmp(pw_hash_text(pw_hash128(bytes.data, bytes.size), hash), wanted))
-        status = pw_error_set(err, PW_ERR_USAGE, "input %d: captured with other weights than this graph has", input);
+        status =
+            pw_error_set(err, PW_ERR_UNSUPPORTED, "input %d: captured with other weights than this graph has", input);
     if (status == PW_OK)
         status = pw_tensor_copy(&out->tensor, weight, err);
     if (status == PW_OK)
@@ -204,7 +221,7 @@ static const struct set *find_set(const struct pw_capture *capture, const struct
     const struct set *found = NULL;
     struct pw_buf key = {0};
 
-    pw_capture_key(node, &key);
+    key_of(capture, node, &key);
     for (size_t i = 0; i < capture->count && !found; i++)
         if (!strcmp(capture->sets[i].hash, hash) && !strcmp(capture->sets[i].key, pw_buf_text(&key)))
             found = &capture->sets[i];

@@ -23,6 +23,7 @@ struct pw_capture_writer {
     int64_t max_bytes, bytes;
     size_t samples;
     size_t left_out;
+    struct pw_capture_graph graph;
     struct pw_buf index;   /* lines: what was there and what came */
     struct pw_map lines;   /* lines that the index has */
     struct pw_map of_node; /* sets by key */
@@ -217,7 +218,7 @@ pw_status pw_capture_add(struct pw_capture_writer *writer, const struct pw_node 
 
     if (!storable(inputs, input_count))
         return PW_OK;
-    pw_capture_key(node, &line);
+    pw_capture_key(&writer->graph, node, &line);
     if (pw_map_get(&writer->of_node, pw_buf_text(&line), line.size, &sets) && sets >= writer->samples)
         goto done;
     for (int i = 0; i < input_count && status == PW_OK && fits; i++) {

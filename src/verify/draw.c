@@ -274,9 +274,18 @@ static pw_status take_captured(const struct pw_signature *signature, const struc
                                const struct pw_capture *capture, struct pw_case_inputs *out, struct pw_buf *why,
                                struct pw_error *err)
 {
-    for (size_t i = 0; i < signature->node_count && capture; i++)
-        if (pw_capture_has(capture, signature->nodes[i], spec->captured))
-            return pw_capture_load(capture, signature->nodes[i], spec->captured, out->values, out->count, err);
+    for (size_t i = 0; i < signature->node_count && capture; i++) {
+        struct pw_error refused = {0};
+        pw_status status;
+
+        if (!pw_capture_has(capture, signature->nodes[i], spec->captured))
+            continue;
+        status = pw_capture_load(capture, signature->nodes[i], spec->captured, out->values, out->count, &refused);
+        if (status == PW_ERR_UNSUPPORTED)
+            pw_buf_puts(why, refused.message);
+        return status == PW_ERR_UNSUPPORTED || status == PW_OK ? PW_OK
+                                                               : pw_error_set(err, status, "%s", refused.message);
+    }
     pw_buf_printf(why, "the inputs %s were not captured, or not for this signature: give the folder with --captured",
                   spec->captured);
     return PW_OK;
