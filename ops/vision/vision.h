@@ -17,4 +17,9 @@ void pw_image_clear(struct pw_image *image);
  * empty image and PW_OK, as the operator asks. */
 pw_status pw_image_decode(const uint8_t *bytes, size_t size, struct pw_image *out, struct pw_error *err);
 
+/* vision_png.c: the stream begins with PNG's signature; as above. */
+pw_status pw_image_decode_png(const uint8_t *bytes, size_t size, struct pw_image *out, struct pw_error *err);
+/* vision_inflate.c: a zlib stream that becomes exactly out_size bytes, checksum included. */
+bool pw_image_inflate(const uint8_t *bytes, size_t size, uint8_t *out, size_t out_size);
+
 #endif

@@ -218,7 +218,6 @@ static const struct {
     size_t size, at;
 } unserved[] = {
     {"JPEG", "\xff\xd8\xff", 3, 0},
-    {"PNG", "\x89PNG\r\n\x1a\n", 8, 0},
     {"WebP", "WEBP", 4, 8},
     {"TIFF", "II*\0", 4, 0},
     {"TIFF", "MM\0*", 4, 0},
@@ -233,10 +232,12 @@ pw_status pw_image_decode(const uint8_t *bytes, size_t size, struct pw_image *ou
         if (size >= unserved[i].at + unserved[i].size &&
             memcmp(bytes + unserved[i].at, unserved[i].magic, unserved[i].size) == 0)
             return pw_error_set(err, PW_ERR_UNSUPPORTED,
-                                "ImageDecoder: %s streams are not decoded here (BMP and portable "
+                                "ImageDecoder: %s streams are not decoded here (BMP, PNG and portable "
                                 "formats are)",
                                 unserved[i].name);
     }
+    if (size >= 8 && memcmp(bytes, "\x89PNG\r\n\x1a\n", 8) == 0)
+        return pw_image_decode_png(bytes, size, out, err);
     if (size >= 2 && bytes[0] == 'B' && bytes[1] == 'M')
         return decode_bmp(bytes, size, out, err);
     if (size >= 3 && bytes[0] == 'P' && bytes[1] >= '1' && bytes[1] <= '6')
