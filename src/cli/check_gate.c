@@ -1,5 +1,6 @@
 #include "cli/check_gate.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -7,6 +8,7 @@
 #include "base/file.h"
 #include "baseline/folder.h"
 #include "cli/baseline_record.h"
+#include "store/history.h"
 
 struct gating { /* what the steps share */
     struct pw_check_gate *gate;
@@ -336,6 +338,66 @@ static pw_status update_triage(struct gating *g)
     return status == PW_OK ? judge(g) : status; /* entries moved */
 }
 
+static size_t fill_decisions(const struct pw_report_gate *r, const struct pw_judged *const *judged,
+                             struct pw_store_decision *out)
+{
+    static const unsigned bits[PW_GATE_KIND_COUNT] = {PW_WAIVE_COVERAGE, PW_WAIVE_PRECISION, PW_WAIVE_THROUGHPUT};
+    size_t n = 0;
+
+    for (size_t i = 0; i < r->count; i++)
+        for (int kind = 0; kind < PW_GATE_KIND_COUNT; kind++) {
+            const struct pw_gate_result *result = &r->results[i];
+            const struct pw_baseline *b = kind == PW_GATE_THROUGHPUT ? r->throughput : r->precision;
+            bool times = kind == PW_GATE_THROUGHPUT;
+
+            if (result->outcome[kind] == PW_GATE_SKIPPED)
+                continue;
+            out[n++] = (struct pw_store_decision){.signature = r->pairs[i].id,
+                                                  .gate = pw_gate_kind_name((pw_gate_kind)kind),
+                                                  .outcome = pw_gate_outcome_name(result->outcome[kind]),
+                                                  .baseline = b ? b->path : "",
+                                                  .reason = result->reason[kind],
+                                                  .slowdown = times ? result->slowdown : NAN,
+                                                  .low = times ? result->low : NAN,
+                                                  .high = times ? result->high : NAN,
+                                                  .p = times ? result->p_adjusted : NAN,
+                                                  .confirmed = times && result->confirmed,
+                                                  .waived = judged[i] && (judged[i]->waived & bits[kind])};
+        }
+    return n;
+}
+
+/* The decisions go beside the run's results. A store that cannot take them costs a message, never the check. */
+static void record_decisions(const struct gating *g)
+{
+    const struct pw_report_gate *r = &g->gate->report;
+    const char *db = pw_session_db(g->run->session);
+    struct pw_store_decision *decisions = pw_calloc(r->count * PW_GATE_KIND_COUNT + 1, sizeof *decisions);
+    const struct pw_judged **judged = pw_calloc(r->count + 1, sizeof *judged);
+    struct pw_store *store = NULL;
+    struct pw_error err = {0};
+    pw_status status = decisions && judged ? PW_OK : pw_error_memory(&err, r->count * sizeof *decisions);
+
+    if (g->run->recorded_run && r->count && status == PW_OK) {
+        for (size_t i = 0; i < r->judgement.count; i++)
+            if (r->judgement.items[i].pair)
+                judged[r->judgement.items[i].pair - r->pairs] = &r->judgement.items[i];
+        status = pw_store_open(db, false, &store, &err);
+        if (status == PW_OK)
+            status = pw_store_decisions_add(store, g->run->recorded_run, decisions,
+                                            fill_decisions(r, judged, decisions), &err);
+        pw_store_close(store);
+    }
+    if (status != PW_OK) {
+        char safe[PW_ERROR_MAX];
+
+        fprintf(stderr, "portwright: the gate's decisions are not recorded: %s\n",
+                pw_text_show(safe, sizeof safe, err.message, 0));
+    }
+    pw_free(decisions);
+    pw_free(judged);
+}
+
 pw_status pw_check_gate(struct pw_check_gate *gate, struct pw_check_run *run,
                         const struct pw_check_gate_request *request, struct pw_error *err)
 {
@@ -361,6 +423,8 @@ pw_status pw_check_gate(struct pw_check_gate *gate, struct pw_check_run *run,
         status = judge(&g);
     if (status == PW_OK && request->update_triage)
         status = update_triage(&g);
+    if (status == PW_OK)
+        record_decisions(&g);
     pw_buf_clear(&folder);
     return status;
 }

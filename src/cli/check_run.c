@@ -166,6 +166,7 @@ static void on_event(struct pw_check_run *run, struct pw_event *event)
             break;
         }
         run->verified = true;
+        run->recorded_run = pw_session_recorded_run(run->session);
         run->totals = event->totals;
         if (event->failed && run->error.status == PW_OK)
             run->error = event->error;

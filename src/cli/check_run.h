@@ -38,6 +38,7 @@ struct pw_check_run {
     struct pw_verify_totals totals;
     struct pw_error error; /* of the device or the job */
     bool finished, verified, progress;
+    int64_t recorded_run;         /* of the verification in the store; 0: not recorded */
     const struct pw_event *extra; /* FINISHED of the last job after the verification; NULL none */
     struct pw_error extra_error;  /* why that one failed */
     char recorded[32];            /* ISO time of the begin */

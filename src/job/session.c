@@ -352,6 +352,21 @@ const char *pw_session_target(const struct pw_session *session)
     return session->target;
 }
 
+int64_t pw_session_recorded_run(struct pw_session *session)
+{
+    int64_t run;
+
+    pthread_mutex_lock(&session->lock);
+    run = session->recorded_run;
+    pthread_mutex_unlock(&session->lock);
+    return run;
+}
+
+const char *pw_session_db(const struct pw_session *session)
+{
+    return session->db;
+}
+
 const char *pw_session_graph_id(const struct pw_session *session)
 {
     return session->graph_id;

@@ -127,6 +127,9 @@ const struct pw_inventory *pw_session_concrete(const struct pw_session *session)
 const struct pw_protocol *pw_session_protocol(const struct pw_session *session);
 const char *pw_session_target(const struct pw_session *session);
 const char *pw_session_graph_id(const struct pw_session *session); /* structure hash */
+/* Number in the store of the run that began last; 0: nothing is recorded. Read it when FINISHED came. */
+int64_t pw_session_recorded_run(struct pw_session *session);
+const char *pw_session_db(const struct pw_session *session);       /* path of the store; "" none */
 const char *pw_session_bindings(const struct pw_session *session); /* "batch=1,sequence=16": given and assumed */
 /* Valid after PW_EVENT_DEVICE / PW_EVENT_COVERAGE; NULL before. */
 const struct pw_device *pw_session_device(const struct pw_session *session);

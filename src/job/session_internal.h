@@ -60,6 +60,7 @@ struct pw_session {
     struct pw_inputs inputs; /* of runs; valid when has_inputs */
     bool has_inputs;
     volatile bool closing;
+    int64_t recorded_run; /* in the store, of the job that began last; 0: none */
 
     struct pw_kernels *kernels; /* the worker's; read by the client after DEVICE */
     struct pw_kernels **former; /* replaced by a reload; the client may still look at their texts */

@@ -140,7 +140,11 @@ void *pw_session_writer(void *user)
             pw_session_say(session, err.status, "recording stopped: %s", err.message);
             pw_store_close(store); /* the rest of the session is not half recorded */
             store = NULL;
+            run = 0;
         }
+        pthread_mutex_lock(&session->lock);
+        session->recorded_run = run;
+        pthread_mutex_unlock(&session->lock);
         pw_event_free(event);
     }
     pw_store_close(store);

@@ -35,6 +35,22 @@ struct pw_history_series { /* one signature on one target with one set of dims *
 pw_status pw_history_read(struct pw_store *store, const struct pw_history_filter *filter, struct pw_arena *arena,
                           struct pw_history_series **series, size_t *count, struct pw_error *err);
 
+/* What a gate decided about a signature of a run. */
+struct pw_store_decision {
+    const char *signature, *gate, *outcome; /* id; "precision"…; "worse"… */
+    const char *baseline;                   /* path of its file, "" none */
+    const char *reason;
+    double slowdown, low, high, p; /* NaN unknown */
+    bool confirmed, waived;
+};
+/* One transaction; signatures that the store does not know are left out. */
+pw_status pw_store_decisions_add(struct pw_store *store, int64_t run_id, const struct pw_store_decision *decisions,
+                                 size_t count, struct pw_error *err);
+/* Those of the newest run of the graph on the target that has any; *run_id 0 when there is none. */
+pw_status pw_store_decisions(struct pw_store *store, const char *graph, const char *target, struct pw_arena *arena,
+                             int64_t *run_id, struct pw_store_decision **decisions, size_t *count,
+                             struct pw_error *err);
+
 struct pw_history_retention {
     int64_t before_ms; /* runs that began earlier go */
     int keep_runs;     /* but of each graph, target and kind the newest so many stay */

@@ -219,6 +219,41 @@ static void test_environments_are_series_of_their_own(void **state)
     pw_arena_clear(&arena);
 }
 
+static int64_t count_rows(struct pw_store *store, const char *table);
+
+static void test_decisions(void **state)
+{
+    struct pw_store *store = open_db("x.db", false);
+    struct pw_store_decision decisions[] = {
+        {SOFTMAX, "precision", "worse", "b/precision-1.yaml", "error grew", NAN, NAN, NAN, NAN, false, true},
+        {SOFTMAX, "throughput", "held", "b/throughput-e-1.yaml", "", 1.01, 0.99, 1.03, 0.4, true, false},
+        {"ffffffffffffffff", "coverage", "gone", "", "", NAN, NAN, NAN, NAN, false, false}, /* not known */
+    };
+    struct pw_store_decision *back;
+    struct pw_history_retention retention = {.before_ms = INT64_MAX};
+    struct pw_history_pruned pruned;
+    struct pw_arena arena = {0};
+    struct pw_error err = {0};
+    int64_t run = -1;
+    size_t count = 9;
+
+    (void)state;
+    assert_int_equal(pw_store_decisions(store, "abcd12", "opencl", &arena, &run, &back, &count, &err), PW_OK);
+    assert_true(run == 0 && count == 0);
+    fill(store);
+    assert_int_equal(pw_store_decisions_add(store, 3, decisions, 1, &err), PW_OK);
+    assert_int_equal(pw_store_decisions_add(store, 5, decisions, 3, &err), PW_OK);
+    assert_int_equal(pw_store_decisions(store, "abcd12", "opencl", &arena, &run, &back, &count, &err), PW_OK);
+    assert_true(run == 5 && count == 2);
+    assert_string_equal(back[0].reason, "error grew");
+    assert_true(back[0].waived && isnan(back[0].slowdown) && back[1].confirmed && back[1].p == 0.4);
+    assert_int_not_equal(pw_store_decisions_add(store, 12345, decisions, 1, &err), PW_OK); /* no such run */
+    assert_int_equal(pw_history_prune(store, &retention, false, &pruned, &err), PW_OK);
+    assert_int_equal(count_rows(store, "decision"), 0); /* they go with their run */
+    pw_store_close(store);
+    pw_arena_clear(&arena);
+}
+
 static int64_t count_rows(struct pw_store *store, const char *table)
 {
     sqlite3_stmt *q = NULL;
@@ -311,11 +346,8 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(test_filters),
-        TEST(test_report),
-        TEST(test_environments_are_series_of_their_own),
-        TEST(test_prune),
-        TEST(test_backup_beside_a_writer),
+        TEST(test_filters), TEST(test_report),    TEST(test_environments_are_series_of_their_own),
+        TEST(test_prune),   TEST(test_decisions), TEST(test_backup_beside_a_writer),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,117 @@
+/* What gates decided: written once a run, read as the newest of a graph on a target. */
+#include <math.h>
+#include <string.h>
+
+#include "store/history.h"
+#include "store/store_internal.h"
+
+static pw_status add_one(struct pw_store *store, int64_t run_id, const struct pw_store_decision *d,
+                         struct pw_error *err)
+{
+    const char *const texts[] = {d->gate, d->outcome, d->baseline, d->reason};
+    sqlite3_stmt *q = NULL;
+    pw_status status =
+        pw_store_prepare(store,
+                         "INSERT INTO decision(run, signature, gate, outcome, baseline, reason, slowdown, low, high, p,"
+                         " confirmed, waived) SELECT ?1, id, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12 FROM signature"
+                         " WHERE id = ?2",
+                         &q, err);
+
+    if (status != PW_OK)
+        return status;
+    sqlite3_bind_int64(q, 1, run_id);
+    pw_store_bind_text(q, 2, d->signature);
+    for (int i = 0; i < 4; i++)
+        pw_store_bind_text(q, i + 3, texts[i] ? texts[i] : "");
+    pw_store_bind_real(q, 7, d->slowdown);
+    pw_store_bind_real(q, 8, d->low);
+    pw_store_bind_real(q, 9, d->high);
+    pw_store_bind_real(q, 10, d->p);
+    sqlite3_bind_int(q, 11, d->confirmed);
+    sqlite3_bind_int(q, 12, d->waived);
+    return pw_store_run_once(store, q, "a decision could not be recorded", err);
+}
+
+pw_status pw_store_decisions_add(struct pw_store *store, int64_t run_id, const struct pw_store_decision *decisions,
+                                 size_t count, struct pw_error *err)
+{
+    pw_status status = pw_store_exec(store, "BEGIN IMMEDIATE", err);
+
+    if (status != PW_OK)
+        return status;
+    for (size_t i = 0; i < count && status == PW_OK; i++)
+        status = add_one(store, run_id, &decisions[i], err);
+    if (status == PW_OK)
+        status = pw_store_exec(store, "COMMIT", err);
+    if (status != PW_OK)
+        sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
+    return status;
+}
+
+static const char *text_at(sqlite3_stmt *q, int column, struct pw_arena *arena)
+{
+    const char *text = (const char *)sqlite3_column_text(q, column);
+
+    return pw_arena_strndup(arena, text ? text : "", text ? (size_t)sqlite3_column_bytes(q, column) : 0);
+}
+
+static double real_at(sqlite3_stmt *q, int column)
+{
+    return sqlite3_column_type(q, column) == SQLITE_NULL ? NAN : sqlite3_column_double(q, column);
+}
+
+static pw_status read_one(sqlite3_stmt *q, struct pw_arena *arena, struct pw_store_decision *d, struct pw_error *err)
+{
+    *d = (struct pw_store_decision){.signature = text_at(q, 1, arena),
+                                    .gate = text_at(q, 2, arena),
+                                    .outcome = text_at(q, 3, arena),
+                                    .baseline = text_at(q, 4, arena),
+                                    .reason = text_at(q, 5, arena),
+                                    .slowdown = real_at(q, 6),
+                                    .low = real_at(q, 7),
+                                    .high = real_at(q, 8),
+                                    .p = real_at(q, 9),
+                                    .confirmed = sqlite3_column_int(q, 10) != 0,
+                                    .waived = sqlite3_column_int(q, 11) != 0};
+    return d->signature && d->gate && d->outcome && d->baseline && d->reason ? PW_OK : pw_error_memory(err, 256);
+}
+
+pw_status pw_store_decisions(struct pw_store *store, const char *graph, const char *target, struct pw_arena *arena,
+                             int64_t *run_id, struct pw_store_decision **decisions, size_t *count, struct pw_error *err)
+{
+    struct pw_store_decision *rows = NULL;
+    size_t n = 0, cap = 0;
+    int code = SQLITE_DONE;
+    sqlite3_stmt *q = NULL;
+    pw_status status = pw_store_prepare(
+        store,
+        "SELECT run, signature, gate, outcome, baseline, reason, slowdown, low, high, p, confirmed, waived FROM "
+        "decision"
+        " WHERE run = (SELECT MAX(d.run) FROM decision d JOIN run ON run.id = d.run WHERE run.graph = ?1 AND"
+        " run.target = ?2) ORDER BY rowid",
+        &q, err);
+
+    *run_id = 0;
+    if (status == PW_OK) {
+        pw_store_bind_text(q, 1, graph);
+        pw_store_bind_text(q, 2, target);
+    }
+    while (status == PW_OK && (code = sqlite3_step(q)) == SQLITE_ROW) {
+        status = PW_GROW(rows, cap, n + 1, err);
+        if (status == PW_OK)
+            status = read_one(q, arena, &rows[n++], err);
+        *run_id = sqlite3_column_int64(q, 0);
+    }
+    if (status == PW_OK && code != SQLITE_DONE)
+        status = pw_store_fail(store, "decisions could not be read", err);
+    if (status == PW_OK && !(*decisions = pw_arena_alloc(arena, n + 1, sizeof *rows)))
+        status = pw_error_memory(err, n * sizeof *rows);
+    if (status == PW_OK) {
+        if (n)
+            memcpy(*decisions, rows, n * sizeof *rows);
+        *count = n;
+    }
+    sqlite3_finalize(q);
+    pw_free(rows);
+    return status;
+}
