@@ -22,7 +22,8 @@
 struct pace {
     struct pw_exec *x;
     struct pw_link *link;
-    int64_t deadline;      /* our clock */
+    int64_t deadline; /* our clock */
+    int64_t total_ns;
     int64_t round_trip_ns; /* least seen of a message and its answer */
     pw_message_type *type; /* of the last message received */
     struct pw_wire *wire;  /* its payload */
@@ -54,8 +55,14 @@ static pw_status step(struct pace *p, pw_step_kind kind, int64_t first, int coun
     if (kind == PW_STEP_END)
         return PW_OK;
     int64_t left = p->deadline - start;
+    struct pw_error failure = {0};
     status = pw_link_wait(p->link, PW_MSG_STEPPED, left > 0 ? left : 0, x->request->cancel, x->what, p->type, p->wire,
-                          &x->reply->log, p->err);
+                          &x->reply->log, &failure);
+    if (status == PW_ERR_TIMEOUT) /* of the whole, not of what was left for this step */
+        pw_error_set(p->err, status, "%s: no answer within %.3g s; the worker process was ended", x->what,
+                     (double)p->total_ns / 1e9);
+    else if (status != PW_OK)
+        pw_error_set(p->err, status, "%s", failure.message);
     *elapsed_ns = pw_clock_ns() - start;
     if (status != PW_OK || *p->type == PW_MSG_REPLY)
         return status;
@@ -215,6 +222,7 @@ pw_status pw_exec_pace(struct pw_exec *x, struct pw_link *link, int64_t *left_ns
     struct pace p = {.x = x,
                      .link = link,
                      .deadline = pw_clock_ns() + *left_ns,
+                     .total_ns = *left_ns,
                      .round_trip_ns = INT64_MAX,
                      .type = type,
                      .wire = wire,
