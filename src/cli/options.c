@@ -108,7 +108,7 @@ static pw_status set_unsafe_kernels(struct pw_options *options, const char *valu
     return PW_OK;
 }
 
-static const char *const format_names[PW_FORMAT_COUNT] = {"text", "json", "csv", "md", "junit"};
+static const char *const format_names[PW_FORMAT_COUNT] = {"text", "json", "csv", "md", "junit", "html", "openmetrics"};
 
 static pw_status set_format(struct pw_options *options, const char *value, struct pw_error *err)
 {

@@ -30,6 +30,8 @@ typedef enum {
     PW_FORMAT_CSV,
     PW_FORMAT_MD,
     PW_FORMAT_JUNIT,
+    PW_FORMAT_HTML,
+    PW_FORMAT_OPENMETRICS,
     PW_FORMAT_COUNT
 } pw_format;
 

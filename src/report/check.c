@@ -215,6 +215,22 @@ void pw_report_check_text(const struct pw_report_check *report, int width, bool 
 
 /* ---- Markdown and CSV ---- */
 
+void pw_report_xml_text(struct pw_buf *out, const char *text)
+{
+    struct pw_buf safe = {0};
+
+    pw_text_display(&safe, text, strlen(text), 0, false); /* no control characters: XML 1.0 has none */
+    for (const char *p = pw_buf_text(&safe); *p; p++) {
+        const char *name = *p == '&' ? "&amp;" : *p == '<' ? "&lt;" : *p == '>' ? "&gt;" : *p == '"' ? "&quot;" : NULL;
+
+        if (name)
+            pw_buf_puts(out, name);
+        else
+            pw_buf_putc(out, *p);
+    }
+    pw_buf_clear(&safe);
+}
+
 void pw_report_md_cell(struct pw_buf *out, const char *text)
 {
     struct pw_buf safe = {0};

@@ -48,6 +48,8 @@ const char *pw_report_check_verdict(const struct pw_signature_result *row);
 void pw_report_csv_field(struct pw_buf *out, const char *text, bool last);
 /* A cell of a Markdown table: pipes and markup escaped, made safe. */
 void pw_report_md_cell(struct pw_buf *out, const char *text);
+/* Text in XML and HTML, attributes too: made safe and escaped. */
+void pw_report_xml_text(struct pw_buf *out, const char *text);
 /* A JSON string from bytes that need not be UTF-8; json_t owned by the caller. */
 struct json_t *pw_report_json_text(const char *text);
 /* JSON null for NaN and infinity. */

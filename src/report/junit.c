@@ -3,29 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "report/check.h"
 #include "report/check_gate.h"
-
-/* Safe text with XML's five characters escaped. */
-static void put(struct pw_buf *out, const char *text)
-{
-    struct pw_buf safe = {0};
-
-    pw_text_display(&safe, text, strlen(text), 0, false);
-    for (const char *p = pw_buf_text(&safe); *p; p++) {
-        const char *escape = *p == '&'    ? "&amp;"
-                             : *p == '<'  ? "&lt;"
-                             : *p == '>'  ? "&gt;"
-                             : *p == '"'  ? "&quot;"
-                             : *p == '\'' ? "&apos;"
-                                          : NULL;
-
-        if (escape)
-            pw_buf_puts(out, escape);
-        else
-            pw_buf_putc(out, *p);
-    }
-    pw_buf_clear(&safe);
-}
 
 struct suite { /* tests are gathered first: the head has their numbers */
     struct pw_buf tests;
@@ -36,11 +15,11 @@ static void begin_test(struct suite *s, const struct pw_signature *signature, co
 {
     s->count++;
     pw_buf_puts(&s->tests, "    <testcase classname=\"");
-    put(&s->tests, signature->op_label);
+    pw_report_xml_text(&s->tests, signature->op_label);
     pw_buf_puts(&s->tests, "\" name=\"");
-    put(&s->tests, what);
+    pw_report_xml_text(&s->tests, what);
     pw_buf_putc(&s->tests, ' ');
-    put(&s->tests, signature->shapes);
+    pw_report_xml_text(&s->tests, signature->shapes);
     pw_buf_printf(&s->tests, " %s\"", signature->id);
 }
 
@@ -51,10 +30,10 @@ static void end_test(struct suite *s, const char *kind, const char *message, con
         return;
     }
     pw_buf_printf(&s->tests, "><%s message=\"", kind);
-    put(&s->tests, message);
+    pw_report_xml_text(&s->tests, message);
     if (detail && detail[0]) {
         pw_buf_puts(&s->tests, "\">");
-        put(&s->tests, detail);
+        pw_report_xml_text(&s->tests, detail);
         pw_buf_printf(&s->tests, "</%s></testcase>\n", kind);
     } else {
         pw_buf_puts(&s->tests, "\"/></testcase>\n");
@@ -69,12 +48,12 @@ static void end_suite(struct suite *s, const char *name, const struct pw_report_
 {
     if (s->count) {
         pw_buf_puts(out, "  <testsuite name=\"");
-        put(out, name);
+        pw_report_xml_text(out, name);
         pw_buf_puts(out, " on ");
-        put(out, target);
+        pw_report_xml_text(out, target);
         if (check && check->bindings[0]) {
             pw_buf_puts(out, ", ");
-            put(out, check->bindings);
+            pw_report_xml_text(out, check->bindings);
         }
         pw_buf_printf(out, "\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\">\n", s->count, s->failures,
                       s->errors, s->skipped);

@@ -390,37 +390,12 @@ void pw_report_verify_csv(const struct pw_report_verify *report, struct pw_buf *
 
 /* ---- JUnit ---- */
 
-static void xml(struct pw_buf *out, const char *text)
-{
-    struct pw_buf safe = {0};
-
-    pw_text_display(&safe, text, strlen(text), 0, false);
-    for (const char *p = pw_buf_text(&safe); *p; p++)
-        switch (*p) {
-        case '&':
-            pw_buf_puts(out, "&amp;");
-            break;
-        case '<':
-            pw_buf_puts(out, "&lt;");
-            break;
-        case '>':
-            pw_buf_puts(out, "&gt;");
-            break;
-        case '"':
-            pw_buf_puts(out, "&quot;");
-            break;
-        default:
-            pw_buf_putc(out, *p);
-        }
-    pw_buf_clear(&safe);
-}
-
 static void junit_case(const struct pw_report_verify *report, const struct pw_case_result *r, struct pw_buf *out)
 {
     pw_buf_puts(out, "    <testcase classname=\"");
-    xml(out, report->check.inventory->signatures[r->signature].op_label);
+    pw_report_xml_text(out, report->check.inventory->signatures[r->signature].op_label);
     pw_buf_puts(out, "\" name=\"");
-    xml(out, r->id);
+    pw_report_xml_text(out, r->id);
     pw_buf_printf(out, "\" time=\"%.6f\"", 1e-9 * (double)r->time_ns);
     if (r->verdict <= PW_VERDICT_WARN) {
         pw_buf_puts(out, "/>\n");
@@ -429,18 +404,18 @@ static void junit_case(const struct pw_report_verify *report, const struct pw_ca
     pw_buf_puts(out, failed(r->verdict) ? ">\n      <failure type=\"" : ">\n      <skipped message=\"");
     if (failed(r->verdict)) {
         pw_buf_printf(out, "%s\" message=\"", pw_verdict_name(r->verdict));
-        xml(out, r->reason);
+        pw_report_xml_text(out, r->reason);
         pw_buf_puts(out, "\">");
         {
             struct pw_buf line = {0};
 
             pw_report_reproduce(&report->check, r->shrunk_id ? r->shrunk_id : r->id, &line);
-            xml(out, pw_buf_text(&line));
+            pw_report_xml_text(out, pw_buf_text(&line));
             pw_buf_clear(&line);
         }
         pw_buf_puts(out, "</failure>\n    </testcase>\n");
     } else {
-        xml(out, r->reason);
+        pw_report_xml_text(out, r->reason);
         pw_buf_puts(out, "\"/>\n    </testcase>\n");
     }
 }
@@ -452,11 +427,11 @@ static void junit_gate(const struct pw_report_verify *report, size_t i, struct p
     const struct pw_signature_result *row = report->check.rows[i];
 
     pw_buf_puts(out, "    <testcase classname=\"");
-    xml(out, signature->op_label);
+    pw_report_xml_text(out, signature->op_label);
     pw_buf_printf(out, "\" name=\"%s\" time=\"0\">\n      <failure type=\"", signature->id);
-    xml(out, verdict_word(row));
+    pw_report_xml_text(out, verdict_word(row));
     pw_buf_puts(out, "\" message=\"");
-    xml(out, row->gate_reason ? row->gate_reason : "");
+    pw_report_xml_text(out, row->gate_reason ? row->gate_reason : "");
     pw_buf_puts(out, "\"/>\n    </testcase>\n");
 }
 
@@ -478,7 +453,7 @@ void pw_report_verify_junit(const struct pw_report_verify *report, struct pw_buf
         gates += gate_alone(check->rows[i]);
     pw_buf_puts(out,
                 "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite name=\"portwright verify ");
-    xml(out, check->model_path);
+    pw_report_xml_text(out, check->model_path);
     pw_buf_printf(out, "\" tests=\"%zu\" failures=\"%zu\" skipped=\"%zu\" time=\"%.3f\">\n    <properties>\n",
                   report->case_count + gates, bad + gates, none, 1e-9 * (double)report->elapsed_ns);
     {
@@ -489,7 +464,7 @@ void pw_report_verify_junit(const struct pw_report_verify *report, struct pw_buf
 
         for (size_t i = 0; i < sizeof properties / sizeof *properties; i++) {
             pw_buf_printf(out, "      <property name=\"%s\" value=\"", properties[i][0]);
-            xml(out, properties[i][1]);
+            pw_report_xml_text(out, properties[i][1]);
             pw_buf_puts(out, "\"/>\n");
         }
     }

@@ -21,6 +21,34 @@ pw_status pw_store_figures_add(struct pw_store *store, int64_t run_id, const str
 pw_status pw_store_layer_add(struct pw_store *store, int64_t run_id, const char *graph, const size_t *numbers,
                              const struct pw_sweep_layer *layer, struct pw_error *err);
 
+struct pw_store_run_row {
+    int64_t id, begin_ms, end_ms; /* end 0: not ended */
+    const char *kind, *outcome;   /* outcome "" while not ended */
+    const char *environment, *environment_id, *bindings, *version, *target_kind, *device;
+    int exit_code;
+};
+/* Newest run of the graph on the target, of the kind (NULL: any) that ended, whatever its outcome; id 0: there is
+ * none. */
+pw_status pw_store_run_latest(struct pw_store *store, const char *graph, const char *target, const char *kind,
+                              struct pw_arena *arena, struct pw_store_run_row *row, struct pw_error *err);
+
+struct pw_store_output_row {
+    const char *name, *reason;
+    bool held;
+    double error, tolerance; /* NaN unknown */
+};
+struct pw_store_figure_row {
+    const char *name;
+    double value;
+};
+/* Outputs and figures of a run of the whole graph (or of a soak). */
+pw_status pw_store_outputs(struct pw_store *store, int64_t run_id, struct pw_arena *arena,
+                           struct pw_store_output_row **rows, size_t *count, struct pw_error *err);
+pw_status pw_store_figures(struct pw_store *store, int64_t run_id, struct pw_arena *arena,
+                           struct pw_store_figure_row **rows, size_t *count, struct pw_error *err);
+/* One figure of a run, by a name of the caller's. */
+pw_status pw_store_figure_add(struct pw_store *store, int64_t run_id, const char *name, double value,
+                              struct pw_error *err);
 struct pw_store_sensitivity {
     size_t node; /* number in the graph */
     const char *layer, *dtype;

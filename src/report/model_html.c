@@ -1,0 +1,277 @@
+/* The report as one HTML file: no script, no other file, light and dark as the reader's system is, fit to print. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "report/check.h"
+#include "report/model_svg.h"
+
+/* Colours that stay apart without telling red from green (after Okabe and Ito): blue good, orange near, vermillion bad.
+ */
+static const char style[] =
+    ":root{color-scheme:light "
+    "dark;--ink:#1a1d21;--soft:#59616b;--paper:#fff;--line:#d5dae0;--good:#0072b2;--warn:#e69f00;"
+    "--bad:#d55e00;--some:#56b4e9;--gen:#009e73;--host:#9aa3ad;--panel:#f5f7f9}\n"
+    "@media(prefers-color-scheme:dark){:root{--ink:#e4e8ec;--soft:#9aa5b1;--paper:#15181c;--line:#353b43;--good:#"
+    "56b4e9;"
+    "--warn:#f0b429;--bad:#ff8a4c;--some:#2b7fb0;--gen:#2fbf96;--host:#6b7580;--panel:#1d2126}}\n"
+    "body{font:15px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);max-width:1100px;margin:2rem "
+    "auto;"
+    "padding:0 1.2rem}\n"
+    "h1{font-size:1.7rem;margin:.2em 0;overflow-wrap:anywhere}h2{margin-top:2.2em;border-bottom:1px solid var(--line)}"
+    "h3{margin-top:1.8em}p.none,.soft{color:var(--soft)}\n"
+    "table{border-collapse:collapse;width:100%;font-size:.86rem}th{text-align:left;color:var(--soft);font-weight:600}"
+    "td,th{padding:.28em .6em;border-bottom:1px solid "
+    "var(--line);vertical-align:top}td.n{white-space:nowrap}td.n,th.n{text-align:right;"
+    "font-variant-numeric:tabular-nums}td.c{overflow-wrap:anywhere;min-width:7em}.wide{overflow-x:auto}\n"
+    ".cards{display:grid;grid-template-columns:repeat(auto-fit,minmax(150px,1fr));gap:.8rem;margin:1.2rem 0}"
+    ".card{background:var(--panel);border-radius:8px;padding:.7rem 1rem}.card b{display:block;font-size:1.5rem}\n"
+    ".v{font-weight:600}.v-held{color:var(--good)}.v-failed{color:var(--bad);text-decoration:underline}"
+    ".v-unproven,.v-mistrusted{color:var(--warn)}\n"
+    "svg{width:100%;height:auto;margin:.4rem 0}td svg{width:90px}svg text{fill:var(--ink);font:12px "
+    "system-ui,sans-serif}"
+    "svg .small{font-size:11px}svg .end{text-anchor:end}svg .middle{text-anchor:middle}svg text.on{fill:#fff}\n"
+    ".grid{stroke:var(--line)}.limit{stroke:var(--ink);stroke-dasharray:4 3}.roof{stroke:var(--soft);fill:none;"
+    "stroke-dasharray:2 2}.trend{fill:none;stroke:var(--good);stroke-width:1.5}\n"
+    ".good,.c-kernel{fill:var(--good)}.warn{fill:var(--warn)}.bad,.c-missing{fill:var(--bad)}.c-library{fill:var(--"
+    "some)}"
+    ".c-generated{fill:var(--gen)}.c-host,.c-unknown{fill:var(--host)}.c-unknown{opacity:.4}\n"
+    ".h-good{fill:#0072b2}.h-some{fill:#3d8fbf}.h-warn{fill:#b87800}.h-bad{fill:#c04d00}.h-none{fill:var(--panel)}\n"
+    "@media print{body{max-width:none;margin:0}h2{break-before:auto}}\n";
+
+/* A value with so many digits, fixed (f), scientific (e) or general (g). */
+static void cell_real(struct pw_buf *out, int digits, char form, const char *suffix, double value)
+{
+    pw_buf_puts(out, "<td class=\"n\">");
+    if (isnan(value))
+        pw_buf_puts(out, "\u2013");
+    else if (form == 'e')
+        pw_buf_printf(out, "%.*e%s", digits, value, suffix);
+    else if (form == 'g')
+        pw_buf_printf(out, "%.*g%s", digits, value, suffix);
+    else
+        pw_buf_printf(out, "%.*f%s", digits, value, suffix);
+    pw_buf_puts(out, "</td>");
+}
+
+static void cell(struct pw_buf *out, const char *text)
+{
+    pw_buf_puts(out, "<td class=\"c\">");
+    pw_report_xml_text(out, text);
+    pw_buf_puts(out, "</td>");
+}
+
+static void card(struct pw_buf *out, const char *label, const char *format, ...) PW_PRINTF(3, 4);
+static void card(struct pw_buf *out, const char *label, const char *format, ...)
+{
+    va_list args;
+
+    pw_buf_puts(out, "<div class=\"card\"><b>");
+    va_start(args, format);
+    pw_buf_vprintf(out, format, args);
+    va_end(args);
+    pw_buf_printf(out, "</b>%s</div>\n", label);
+}
+
+static void cards(const struct pw_report *report, const struct pw_report_target_part *p, struct pw_buf *out)
+{
+    pw_buf_puts(out, "<div class=\"cards\">\n");
+    card(out, "maturity", "%s", pw_maturity_name(p->maturity));
+    card(out, "signatures held", "%zu of %zu", p->held, report->inventory->signature_count);
+    card(out, "failed", "%zu", p->failed);
+    card(out, "missing", "%zu", p->coverage[PW_COVERAGE_MISSING]);
+    if (isnan(p->worst_share))
+        card(out, "worst error", "not measured");
+    else
+        card(out, "worst error, of its tolerance", "%.0f %%", 100 * p->worst_share);
+    if (isnan(p->speed))
+        card(out, "speed", "not measured");
+    else
+        card(out, "speed against the reference", "%.2f×", p->speed);
+    pw_buf_puts(out, "</div>\n");
+}
+
+static void evidence(const struct pw_report_target_part *p, struct pw_buf *out)
+{
+    pw_buf_puts(
+        out,
+        "<h3>Maturity and its evidence</h3>\n<table><tr><th>level</th><th>asks for</th><th></th><th>found</th></tr>\n");
+    for (size_t i = 0; i < p->evidence_count; i++) {
+        pw_buf_printf(out, "<tr><td>%s</td><td>%s</td><td class=\"v %s\">%s</td>",
+                      pw_maturity_name(p->evidence[i].level), p->evidence[i].requirement,
+                      p->evidence[i].met ? "v-held" : "v-unproven", p->evidence[i].met ? "yes" : "no");
+        cell(out, p->evidence[i].found);
+        pw_buf_puts(out, "</tr>\n");
+    }
+    pw_buf_puts(out, "</table>\n");
+}
+
+static void signature_row(const struct pw_report_row *row, struct pw_buf *out)
+{
+    static const char *const sensitivities[] = {"low", "medium", "high"};
+    const struct pw_signature *s = row->signature;
+    const char *verdict = pw_report_row_verdict(row);
+    double target = pw_report_row_target_ns(row);
+    char time[32];
+
+    pw_buf_puts(out, "<tr>");
+    cell(out, s->op_label);
+    cell(out, s->shapes);
+    pw_buf_printf(out, "<td class=\"n\">%zu</td>", s->node_count);
+    cell_real(out, 1, 'f', " %", 100 * s->share);
+    pw_buf_printf(out, "<td>%s</td><td title=\"", pw_report_row_coverage(row));
+    pw_report_xml_text(out, s->sensitivity_reason ? s->sensitivity_reason : "");
+    pw_buf_printf(out, "\">%s</td><td class=\"v v-%s\">%s%s</td>", sensitivities[s->sensitivity],
+                  strchr(verdict, ' ') ? "none" : verdict, verdict, row->waiver == PW_WAIVER_VALID ? " (waived)" : "");
+    cell_real(out, 1, 'e', "", row->result ? row->result->worst_error : NAN);
+    cell_real(out, 2, 'f', "", pw_report_row_share(row));
+    pw_buf_printf(out, "<td class=\"n\">%s</td>",
+                  isnan(target) ? "–" : pw_text_duration(time, sizeof time, target / 1e9));
+    cell_real(out, 2, 'f', "×", pw_report_row_speed(row));
+    pw_buf_puts(out, "<td>");
+    pw_svg_trend(row, out);
+    pw_buf_puts(out, "</td></tr>\n");
+}
+
+static void signatures(const struct pw_report *report, const struct pw_report_target_part *p, struct pw_buf *out)
+{
+    pw_buf_puts(
+        out,
+        "<h3>Signatures</h3>\n<div class=\"wide\"><table><tr><th>operator</th><th>shapes</th><th class=\"n\">nodes</th>"
+        "<th class=\"n\">FLOPs</th><th>covered</th><th>sensitivity</th><th>verdict</th><th class=\"n\">error</th>"
+        "<th class=\"n\">of tolerance</th><th class=\"n\">time</th><th class=\"n\">speed</th><th>trend</th></tr>\n");
+    for (size_t i = 0; i < report->inventory->signature_count; i++)
+        signature_row(&p->rows[i], out);
+    pw_buf_puts(out, "</table></div>\n");
+}
+
+static void figures(const char *title, const char *none, const struct pw_store_run_row *run,
+                    const struct pw_store_figure_row *rows, size_t count, struct pw_buf *out)
+{
+    char when[32];
+
+    pw_buf_printf(out, "<h3>%s</h3>\n", title);
+    if (!run->id) {
+        pw_buf_printf(out, "<p class=\"none\">%s</p>\n", none);
+        return;
+    }
+    pw_buf_printf(out, "<p class=\"soft\">run %lld, %s, %s</p>\n", (long long)run->id,
+                  pw_clock_iso(run->end_ms, when, sizeof when), run->outcome);
+    pw_buf_puts(out, "<table>\n");
+    for (size_t i = 0; i < count; i++) {
+        pw_buf_puts(out, "<tr>");
+        cell(out, rows[i].name);
+        cell_real(out, 6, 'g', "", rows[i].value);
+        pw_buf_puts(out, "</tr>\n");
+    }
+    pw_buf_puts(out, "</table>\n");
+}
+
+static void outputs(const struct pw_report_target_part *p, struct pw_buf *out)
+{
+    if (!p->output_count)
+        return;
+    pw_buf_puts(out,
+                "<table><tr><th>output</th><th></th><th class=\"n\">error</th><th class=\"n\">tolerance</th></tr>\n");
+    for (size_t i = 0; i < p->output_count; i++) {
+        pw_buf_puts(out, "<tr>");
+        cell(out, p->outputs[i].name);
+        pw_buf_printf(out, "<td class=\"v %s\">%s</td>", p->outputs[i].held ? "v-held" : "v-failed",
+                      p->outputs[i].held ? "held" : "does not hold");
+        cell_real(out, 2, 'e', "", p->outputs[i].error);
+        cell_real(out, 2, 'e', "", p->outputs[i].tolerance);
+        pw_buf_puts(out, "</tr>\n");
+    }
+    pw_buf_puts(out, "</table>\n");
+}
+
+static void environment(const struct pw_report_target_part *p, struct pw_buf *out)
+{
+    if (!p->environment.count)
+        return;
+    pw_buf_puts(out, "<h3>Environment</h3>\n<table>\n");
+    for (size_t i = 0; i < p->environment.count; i++) {
+        if (!p->environment.fields[i].value[0] || pw_text_starts(p->environment.fields[i].name, "kernel "))
+            continue;
+        pw_buf_puts(out, "<tr>");
+        cell(out, p->environment.fields[i].name);
+        cell(out, p->environment.fields[i].value);
+        pw_buf_puts(out, "</tr>\n");
+    }
+    pw_buf_puts(out, "</table>\n");
+}
+
+static void waivers(const struct pw_report *report, struct pw_buf *out)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < pw_triage_count(report->triage); i++) {
+        const struct pw_triage_entry *e = pw_triage_at(report->triage, i);
+
+        if (!e->waiver.present)
+            continue;
+        if (!any)
+            pw_buf_puts(
+                out,
+                "<h2>Waivers</h2>\n<table><tr><th>operator</th><th>until</th><th>owner</th><th>reason</th></tr>\n");
+        any = true;
+        pw_buf_puts(out, "<tr>");
+        cell(out, e->op);
+        cell(out, e->waiver.until);
+        cell(out, e->waiver.owner);
+        cell(out, e->waiver.reason);
+        pw_buf_puts(out, "</tr>\n");
+    }
+    if (any)
+        pw_buf_puts(out, "</table>\n");
+}
+
+static void target_part(const struct pw_report *report, const struct pw_report_target_part *p, struct pw_buf *out)
+{
+    pw_buf_puts(out, "<h2>");
+    pw_report_xml_text(out, p->target);
+    pw_buf_puts(out, "</h2>\n<p class=\"soft\">");
+    pw_report_xml_text(out, p->run.id ? p->device : "Nothing was measured on it: portwright check, bench and run do.");
+    pw_buf_puts(out, "</p>\n");
+    cards(report, p, out);
+    evidence(p, out);
+    pw_buf_puts(out, "<h3>Coverage by category</h3>\n");
+    pw_svg_coverage(report, p, out);
+    pw_buf_puts(out, "<h3>Error against tolerance</h3>\n");
+    pw_svg_errors(report, p, out);
+    pw_buf_puts(out, "<h3>Operators and dtypes</h3>\n");
+    pw_svg_heat(report, p, out);
+    pw_buf_puts(out, "<h3>Roofline</h3>\n");
+    pw_svg_roofline(report, p, out);
+    signatures(report, p, out);
+    figures("End to end", "Not measured: portwright run compares the whole graph.", &p->endtoend_run, p->figures,
+            p->figure_count, out);
+    outputs(p, out);
+    figures("Soak", "Not measured: portwright check --soak 2h runs the cases over and over.", &p->soak_run, p->soak,
+            p->soak_count, out);
+    environment(p, out);
+}
+
+void pw_report_html(const struct pw_report *report, struct pw_buf *out)
+{
+    char flops[32];
+
+    pw_buf_puts(out, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
+                     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"><title>");
+    pw_report_xml_text(out, report->model_path);
+    pw_buf_puts(out, "</title><style>\n");
+    pw_buf_puts(out, style);
+    pw_buf_puts(out, "</style></head><body>\n<h1>");
+    pw_report_xml_text(out, report->model_path);
+    pw_buf_printf(
+        out, "</h1>\n<p class=\"soft\">graph %.12s, %zu signatures of %zu nodes, %s; made %s by portwright %s</p>\n",
+        report->graph_id, report->inventory->signature_count, report->inventory->node_count,
+        isnan(report->inventory->total_flops) ? "FLOPs unknown"
+                                              : pw_text_si(flops, sizeof flops, report->inventory->total_flops, "FLOP"),
+        report->made, report->version);
+    for (size_t t = 0; t < report->target_count; t++)
+        target_part(report, &report->targets[t], out);
+    waivers(report, out);
+    pw_buf_puts(out, "</body></html>\n");
+}

@@ -1,0 +1,142 @@
+/* What reports ask of the store: the newest run of a kind, its outputs and figures. */
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "store/endtoend.h"
+#include "store/store_internal.h"
+
+static const char *text_at(sqlite3_stmt *q, int column, struct pw_arena *arena)
+{
+    const char *text = (const char *)sqlite3_column_text(q, column);
+
+    return text ? pw_arena_strndup(arena, text, (size_t)sqlite3_column_bytes(q, column)) : "";
+}
+
+static double real_at(sqlite3_stmt *q, int column)
+{
+    return sqlite3_column_type(q, column) == SQLITE_NULL ? NAN : sqlite3_column_double(q, column);
+}
+
+pw_status pw_store_run_latest(struct pw_store *store, const char *graph, const char *target, const char *kind,
+                              struct pw_arena *arena, struct pw_store_run_row *row, struct pw_error *err)
+{
+    sqlite3_stmt *q = NULL;
+    pw_status status = pw_store_prepare(
+        store,
+        "SELECT id, begin_ms, end_ms, kind, outcome, environment, environment_id, bindings, version, target_kind,"
+        " device, exit_code FROM run WHERE graph = ?1 AND target = ?2 AND (?3 IS NULL OR kind = ?3)"
+        " AND end_ms IS NOT NULL ORDER BY id DESC LIMIT 1",
+        &q, err);
+    int code;
+
+    *row = (struct pw_store_run_row){.kind = "",
+                                     .outcome = "",
+                                     .environment = "",
+                                     .environment_id = "",
+                                     .bindings = "",
+                                     .version = "",
+                                     .target_kind = "",
+                                     .device = ""};
+    if (status != PW_OK)
+        return status;
+    pw_store_bind_text(q, 1, graph);
+    pw_store_bind_text(q, 2, target);
+    if (kind)
+        pw_store_bind_text(q, 3, kind);
+    code = sqlite3_step(q);
+    if (code == SQLITE_ROW) {
+        *row = (struct pw_store_run_row){.id = sqlite3_column_int64(q, 0),
+                                         .begin_ms = sqlite3_column_int64(q, 1),
+                                         .end_ms = sqlite3_column_int64(q, 2),
+                                         .kind = text_at(q, 3, arena),
+                                         .outcome = text_at(q, 4, arena),
+                                         .environment = text_at(q, 5, arena),
+                                         .environment_id = text_at(q, 6, arena),
+                                         .bindings = text_at(q, 7, arena),
+                                         .version = text_at(q, 8, arena),
+                                         .target_kind = text_at(q, 9, arena),
+                                         .device = text_at(q, 10, arena),
+                                         .exit_code = sqlite3_column_int(q, 11)};
+        if (!row->kind || !row->outcome || !row->environment || !row->environment_id || !row->bindings ||
+            !row->version || !row->target_kind || !row->device)
+            status = pw_error_memory(err, 64);
+    } else if (code != SQLITE_DONE) {
+        status = pw_store_fail(store, "the newest run could not be read", err);
+    }
+    sqlite3_finalize(q);
+    return status;
+}
+
+pw_status pw_store_outputs(struct pw_store *store, int64_t run_id, struct pw_arena *arena,
+                           struct pw_store_output_row **rows, size_t *count, struct pw_error *err)
+{
+    struct pw_store_output_row *items = NULL;
+    sqlite3_stmt *q = NULL;
+    size_t cap = 0, n = 0;
+    pw_status status = pw_store_prepare(
+        store, "SELECT name, reason, held, error, tolerance FROM run_output WHERE run = ? ORDER BY output", &q, err);
+
+    *count = 0;
+    if (status != PW_OK)
+        return status;
+    sqlite3_bind_int64(q, 1, run_id);
+    while (status == PW_OK && sqlite3_step(q) == SQLITE_ROW) {
+        status = PW_GROW(items, cap, n + 1, err);
+        if (status == PW_OK)
+            items[n++] = (struct pw_store_output_row){text_at(q, 0, arena), text_at(q, 1, arena),
+                                                      sqlite3_column_int(q, 2) != 0, real_at(q, 3), real_at(q, 4)};
+    }
+    *rows = status == PW_OK ? pw_arena_alloc(arena, n + 1, sizeof *items) : NULL;
+    if (status == PW_OK && !*rows)
+        status = pw_error_memory(err, n * sizeof *items);
+    if (status == PW_OK && n)
+        memcpy(*rows, items, n * sizeof *items);
+    *count = status == PW_OK ? n : 0;
+    pw_free(items);
+    sqlite3_finalize(q);
+    return status;
+}
+
+pw_status pw_store_figures(struct pw_store *store, int64_t run_id, struct pw_arena *arena,
+                           struct pw_store_figure_row **rows, size_t *count, struct pw_error *err)
+{
+    struct pw_store_figure_row *items = NULL;
+    sqlite3_stmt *q = NULL;
+    size_t cap = 0, n = 0;
+    pw_status status =
+        pw_store_prepare(store, "SELECT name, value FROM run_figure WHERE run = ? ORDER BY rowid", &q, err);
+
+    *count = 0;
+    if (status != PW_OK)
+        return status;
+    sqlite3_bind_int64(q, 1, run_id);
+    while (status == PW_OK && sqlite3_step(q) == SQLITE_ROW) {
+        status = PW_GROW(items, cap, n + 1, err);
+        if (status == PW_OK)
+            items[n++] = (struct pw_store_figure_row){text_at(q, 0, arena), real_at(q, 1)};
+    }
+    *rows = status == PW_OK ? pw_arena_alloc(arena, n + 1, sizeof *items) : NULL;
+    if (status == PW_OK && !*rows)
+        status = pw_error_memory(err, n * sizeof *items);
+    if (status == PW_OK && n)
+        memcpy(*rows, items, n * sizeof *items);
+    *count = status == PW_OK ? n : 0;
+    pw_free(items);
+    sqlite3_finalize(q);
+    return status;
+}
+
+pw_status pw_store_figure_add(struct pw_store *store, int64_t run_id, const char *name, double value,
+                              struct pw_error *err)
+{
+    sqlite3_stmt *q = NULL;
+    pw_status status = pw_store_prepare(store, "INSERT INTO run_figure(run, name, value) VALUES(?,?,?)", &q, err);
+
+    if (status != PW_OK)
+        return status;
+    sqlite3_bind_int64(q, 1, run_id);
+    pw_store_bind_text(q, 2, name);
+    pw_store_bind_real(q, 3, value);
+    return pw_store_run_once(store, q, "a figure could not be recorded", err);
+}
