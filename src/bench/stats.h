@@ -53,7 +53,7 @@ struct pw_stats_rank {
     bool exact; /* the permutation distribution of the midranks itself; else normal, tie-corrected */
 };
 
-/* Mann-Whitney U. Exact up to 80 samples together, ties included. */
+/* Mann-Whitney U. Exact up to 32 samples together, ties included. */
 pw_status pw_stats_mann_whitney(const double *a, size_t a_count, const double *b, size_t b_count,
                                 struct pw_stats_rank *out, struct pw_error *err);
 
