@@ -6,6 +6,7 @@
 #include "verify/divergence.h"
 
 #define FAST_FACTOR 4.0  /* two roundings of float32 that differ in order differ by less */
+#define CAST_FACTOR 8.0  /* half a unit each, twice that in a sum, over an eighth of the output's root mean square */
 #define DRIFT_FACTOR 4.0 /* what arrived may be the nodes' tolerances amplified on the way */
 
 const char *pw_node_standing_name(pw_node_standing standing)
@@ -399,6 +400,8 @@ pw_status pw_divergence_judge(struct pw_node_run *nr, struct pw_error *err)
 {
     struct pw_inherited from = pw_inherited_from(nr->in, (size_t)nr->in_count);
     bool nodes = nr->run->request->mode == PW_ENDTOEND_NODES;
+    /* a cast of the inputs rounds each of them: no fault of the node, but what it hands on differs by that */
+    double casts = nr->step.cast ? CAST_FACTOR * pw_dtype_epsilon(pw_divergence_storage(nr)) : 0;
     pw_status status = nr->failed || nr->drawn ? PW_OK : find_tolerance(nr, err);
 
     if (status == PW_OK && nodes && !nr->failed && !nr->drawn)
@@ -406,7 +409,7 @@ pw_status pw_divergence_judge(struct pw_node_run *nr, struct pw_error *err)
     for (int o = 0; o < nr->out_count && status == PW_OK; o++) {
         struct pw_pair *out = &nr->out[o];
 
-        out->from.allowed = from.allowed + nr->tolerance;
+        out->from.allowed = from.allowed + nr->tolerance + casts;
         out->from.drawn |= from.drawn;
         if (nodes && (out->ref.kind != PW_VALUE_NONE || out->got.kind != PW_VALUE_NONE))
             status = judge_output(nr->run, nr->row, &from, nr->tolerance, nr->culprit, out, err);

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/yaml.h"
+#include "verify/protocol_internal.h"
 #include "verify/verify.h"
 
 #define DEFAULT_WARN_SHARE 0.5
@@ -31,42 +31,53 @@ void pw_protocol_destroy(struct pw_protocol *protocol)
 
 /* ---- reading ---- */
 
-static pw_status read_rule(const struct pw_yaml *item, struct pw_tolerance_rule *rule, struct pw_error *err)
+pw_status pw_protocol_read_match(const struct pw_yaml *item, const char *const *keys, struct pw_rule_match *match,
+                                 struct pw_error *err)
 {
-    static const char *const keys[] = {"op", "category", "dtype", "node", "tolerance", "reason", NULL};
     const struct pw_yaml *field;
     const char *text = NULL;
     bool known = false;
     pw_status status;
 
     if (item->kind != PW_YAML_MAP)
-        return pw_yaml_error(item, err, "expected a map with op, category, dtype or node, and tolerance");
+        return pw_yaml_error(item, err,
+                             "expected a rule: a map with op, category, dtype or node, and what it asks for");
     status = pw_yaml_only(item, keys, err);
-    rule->match.line = item->line;
+    match->line = item->line;
     if (status == PW_OK && (field = pw_yaml_get(item, "op"))) {
-        status = pw_yaml_text(field, &rule->match.op, err);
+        status = pw_yaml_text(field, &match->op, err);
         if (status == PW_OK) {
-            pw_op_find("", rule->match.op, 1, &known);
+            pw_op_find("", match->op, 1, &known);
             if (!known)
-                pw_op_find("com.microsoft", rule->match.op, 1, &known);
+                pw_op_find("com.microsoft", match->op, 1, &known);
             if (!known)
-                status = pw_yaml_error(field, err, "no operator is named '%s'", rule->match.op);
+                status = pw_yaml_error(field, err, "no operator is named '%s'", match->op);
         }
     }
+    known = false;
     if (status == PW_OK && (field = pw_yaml_get(item, "category"))) {
-        status = pw_yaml_text(field, &rule->match.category, err);
+        status = pw_yaml_text(field, &match->category, err);
         for (int i = 0; i < PW_CATEGORY_COUNT && status == PW_OK; i++)
-            known |= !strcmp(pw_category_name((pw_category)i), rule->match.category);
+            known |= !strcmp(pw_category_name((pw_category)i), match->category);
         if (status == PW_OK && !known)
-            status = pw_yaml_error(field, err, "no category is named '%s'", rule->match.category);
+            status = pw_yaml_error(field, err, "no category is named '%s'", match->category);
     }
     if (status == PW_OK && (field = pw_yaml_get(item, "dtype"))) {
         status = pw_yaml_text(field, &text, err);
-        if (status == PW_OK && (rule->match.dtype = pw_dtype_parse(text)) == PW_DTYPE_UNDEFINED)
+        if (status == PW_OK && (match->dtype = pw_dtype_parse(text)) == PW_DTYPE_UNDEFINED)
             status = pw_yaml_error(field, err, "no dtype is named '%s'", text);
     }
     if (status == PW_OK && (field = pw_yaml_get(item, "node")))
-        status = pw_yaml_text(field, &rule->match.node, err);
+        status = pw_yaml_text(field, &match->node, err);
+    return status;
+}
+
+static pw_status read_rule(const struct pw_yaml *item, struct pw_tolerance_rule *rule, struct pw_error *err)
+{
+    static const char *const keys[] = {"op", "category", "dtype", "node", "tolerance", "reason", NULL};
+    const struct pw_yaml *field;
+    pw_status status = pw_protocol_read_match(item, keys, &rule->match, err);
+
     if (status != PW_OK)
         return status;
     field = pw_yaml_get(item, "tolerance");
@@ -159,8 +170,9 @@ static pw_status read_environment(struct pw_protocol *protocol, const struct pw_
 
 pw_status pw_protocol_load(const char *path, struct pw_protocol **out, struct pw_error *err)
 {
-    static const char *const keys[] = {"format",       "dims",        "tolerances", "warn_share",
-                                       "host_allowed", "environment", "gate",       NULL};
+    static const char *const keys[] = {"format",       "dims",         "tolerances", "warn_share",
+                                       "host_allowed", "environment",  "gate",       "precision",
+                                       "bitwise",      "loss_scaling", NULL};
     struct pw_protocol *protocol = NULL;
     const struct pw_yaml *root = NULL, *node;
     pw_status status;
@@ -185,6 +197,12 @@ pw_status pw_protocol_load(const char *path, struct pw_protocol **out, struct pw
         status = read_dims(protocol, node, err);
     if (status == PW_OK && (node = pw_yaml_get(root, "host_allowed")))
         status = read_host(protocol, node, err);
+    if (status == PW_OK && (node = pw_yaml_get(root, "precision")))
+        status = pw_protocol_read_precision(protocol, node, err);
+    if (status == PW_OK && (node = pw_yaml_get(root, "bitwise")))
+        status = pw_protocol_read_bitwise(protocol, node, err);
+    if (status == PW_OK && (node = pw_yaml_get(root, "loss_scaling")))
+        status = pw_protocol_read_loss_scaling(protocol, node, err);
     if (status == PW_OK && (node = pw_yaml_get(root, "environment")))
         status = read_environment(protocol, node, err);
     if (status == PW_OK && (node = pw_yaml_get(root, "warn_share"))) {

@@ -1,5 +1,5 @@
 # portwright run on a small decoder graph: what holds holds, a wrong kernel in the middle is named and its followers
-# are victims, a NaN has an origin, the sweep ranks and is remembered, bad inputs are
+# are victims, a NaN has an origin, a mixed protocol runs its dtypes, the sweep ranks and is remembered, bad inputs are
 # said before anything runs.
 . "${PW_SOURCE:?}/tests/lib.sh"
 need_opencl
@@ -75,6 +75,19 @@ exits "without nodes the outputs tell" 1 "$run" run small.onnx --dim "$dims" --o
 says "which" "$scratch/out" "FAILED: element"
 exits "a NaN" 1 "$run" run small.onnx --dim "$dims" --compare nodes --ops-dir nan --quiet --no-timing
 says "has an origin" "$scratch/out" "NaN or Inf on one side begins at '/layers.0/mlp/Tanh'"
+
+# Mixed precision is executed.
+cat >mixed.yaml <<'END'
+format: 1
+precision:
+  - {op: MatMul, storage: float16}
+END
+exits "a mixed protocol" 0 "$run" run small.onnx --dim "$dims" --compare nodes --project mixed.yaml --format csv --no-timing
+halves=$(grep -c ',"MatMul",.*"float16"' "$scratch/out")
+all=$(grep -c ',"MatMul",' "$scratch/out")
+[ "$halves" = "$all" ] && [ "$all" -gt 4 ] && ok "its products are float16 ($halves of $all)" || not_ok "its products are float16 ($halves of $all)" "$scratch/out"
+grep -v '"MatMul"' "$scratch/out" | grep -v '"pattern"' | grep -q '"float16"' && not_ok "the rest is float32" "$scratch/out" || ok "the rest is float32"
+grep '"MatMul"' "$scratch/out" | grep -q '"host"' && not_ok "on the target" "$scratch/out" || ok "on the target"
 
 # The sweep.
 exits "a precision sweep" 0 "$run" run small.onnx --dim "$dims" --precision-sweep --layers '*norm*'

@@ -66,6 +66,22 @@ static void test_errors_name_the_place(void **state)
     refuses("dims:\n  - {batch: -3}\n", "2", "batch");
     refuses("warn_share: 0\n", "1", "warn_share");
     refuses("- a list\n", "1", "map");
+    refuses("tolerances:\n  - {op: Softmax, category: bananas, tolerance: 1}\n", "2", "bananas");
+    refuses("precision:\n  - {op: MatMul}\n", "2", "storage");
+    refuses("precision:\n  - {op: MatMul, storage: int8}\n", "2", "int8");
+    refuses("precision:\n  - {op: MatMul, accumulate: float17}\n", "2", "float17");
+    refuses("precision:\n  - {op: MatMull, storage: float16}\n", "2", "MatMull");
+    refuses("precision:\n  - {op: MatMul, storage: float16, tolerance: 1}\n", "2", "tolerance");
+    refuses("precision: float16\n", "1", "list");
+    refuses("bitwise: {integer: true}\n", "1", "integers");
+    refuses("bitwise: {integers: 3}\n", "1", "integers");
+    refuses("bitwise:\n  accumulation:\n    - {op: MatMul, order: random}\n", "3", "random");
+    refuses("bitwise:\n  accumulation:\n    - {op: MatMul}\n", "3", "order");
+    refuses("loss_scaling: {kind: elastic}\n", "1", "elastic");
+    refuses("loss_scaling: {scale: 2}\n", "1", "kind");
+    refuses("loss_scaling: {kind: dynamic, backoff: 2}\n", "1", "backoff");
+    refuses("loss_scaling: {kind: dynamic, growth: 1}\n", "1", "growth");
+    refuses("loss_scaling: {kind: dynamic, interval: 0}\n", "1", "interval");
 }
 
 static void test_a_whole_file(void **state)
@@ -84,6 +100,38 @@ static void test_a_whole_file(void **state)
     assert_int_equal(protocol->tolerance_count, 2);
     assert_true(protocol->tolerances[0].value == 2e-6 && protocol->tolerances[0].match.dtype == PW_DTYPE_FLOAT32);
     assert_true(protocol->warn_share == 0.25);
+    pw_protocol_destroy(protocol);
+}
+
+static void test_precision_bitwise_and_loss_scaling(void **state)
+{
+    const struct pw_op *matmul = pw_op_find("", "MatMul", 13, NULL), *softmax_op = pw_op_find("", "Softmax", 13, NULL);
+    struct pw_protocol *protocol = NULL;
+    struct pw_precision precision;
+    struct pw_error err = {0};
+
+    (void)state;
+    write_text("precision:\n  - {op: MatMul, storage: bfloat16, accumulate: float32, reason: the chip's units}\n"
+               "  - {node: 'lm_*', storage: float32}\n"
+               "bitwise:\n  ties: false\n  random: true\n  rules:\n    - {op: Softmax}\n"
+               "  accumulation:\n    - {op: MatMul, order: sequential}\n"
+               "loss_scaling: {kind: dynamic, scale: 1024, interval: 100}\n");
+    if (pw_protocol_load(path, &protocol, &err) != PW_OK)
+        fail_msg("%s", err.message);
+    pw_protocol_precision(protocol, "attn", matmul, PW_DTYPE_FLOAT32, &precision);
+    assert_true(precision.storage == PW_DTYPE_BFLOAT16 && precision.accumulate == PW_DTYPE_FLOAT32);
+    assert_int_equal(precision.line, 2);
+    pw_protocol_precision(protocol, "lm_head", matmul, PW_DTYPE_FLOAT32, &precision);
+    assert_true(precision.storage == PW_DTYPE_FLOAT32 && precision.line == 3);
+    pw_protocol_precision(protocol, "attn", softmax_op, PW_DTYPE_FLOAT32, &precision);
+    assert_true(precision.storage == PW_DTYPE_UNDEFINED && precision.line == 0);
+    assert_true(protocol->bitwise.integers && !protocol->bitwise.ties && protocol->bitwise.random);
+    assert_int_equal(protocol->bitwise.rule_count, 1);
+    assert_int_equal(protocol->bitwise.accumulation_count, 1);
+    assert_int_equal(protocol->bitwise.accumulations[0].accumulation, PW_ACCUMULATION_SEQUENTIAL);
+    assert_int_equal(protocol->loss_scale.kind, PW_LOSS_SCALE_DYNAMIC);
+    assert_true(protocol->loss_scale.scale == 1024 && protocol->loss_scale.growth == 2 &&
+                protocol->loss_scale.interval == 100);
     pw_protocol_destroy(protocol);
 }
 
@@ -173,9 +221,12 @@ static void test_the_last_rule_that_matches_wins(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_errors_name_the_place),           cmocka_unit_test(test_a_whole_file),
-        cmocka_unit_test(test_an_empty_file_is_the_default),    cmocka_unit_test(test_defaults_follow_dtype_and_length),
+        cmocka_unit_test(test_errors_name_the_place),
+        cmocka_unit_test(test_a_whole_file),
+        cmocka_unit_test(test_an_empty_file_is_the_default),
+        cmocka_unit_test(test_defaults_follow_dtype_and_length),
         cmocka_unit_test(test_the_last_rule_that_matches_wins),
+        cmocka_unit_test(test_precision_bitwise_and_loss_scaling),
     };
 
     return cmocka_run_group_tests(tests, set_up, tear_down);
