@@ -198,33 +198,17 @@ FOLD(Equal)
 #define g_Inverse(N, u, v) (K(N, 1) / (u))
 #if defined(cl_khr_fp64) && !PW_IS_DOUBLE(in0)
 /*
- * |x|^y = 2^(y * log2 |x|), all of it in double, so that y * log2 |x| keeps the bits that a large result needs: half a
- * unit in the last place of float. log2 of a mantissa m in [sqrt(1/2), sqrt 2) is 2/ln 2 * atanh((m - 1) / (m + 1)).
- * A vector with a zero, an infinity, a NaN or a denormal base goes to the built-in function.
+ * |x|^y in double, so that y * log2 |x| keeps the bits that a large result needs: half a unit in the last place of
+ * float. A vector with a zero, an infinity, a NaN or a denormal base goes to the built-in function.
  */
 #define DEFINE_POWER(N, F, I, D, L) \
+    PW_DEFINE_POWER(wide_power_##N, D, L) \
     static inline F power_##N(F x, F y) \
     { \
-        I bits = as_##I(x) & 0x7fffffff, shifted = bits - 0x3f3504f3, e = shifted >> 23; \
+        I bits = as_##I(x) & 0x7fffffff; \
         if (any((bits < 0x00800000) | (bits >= 0x7f800000) | ((as_##I(y) & 0x7fffffff) >= 0x7f800000))) \
             return pow(x, y); \
-        D m = convert_##D(as_##F(bits - (e << 23))), wide = convert_##D(y); \
-        D s = (m - 1.0) / (m + 1.0), t = s * s; \
-        D q = fma(t, (D)(0.2623081892525388), (D)(0.3205988979753252)); \
-        q = fma(q, t, (D)(0.4121985831111324)); \
-        q = fma(q, t, (D)(0.5770780163555853)); \
-        q = fma(q, t, (D)(0.9617966939259756)); \
-        q = fma(q, t, (D)(2.8853900817779268)); \
-        D p = clamp(wide * fma(s, q, convert_##D(e)), (D)(-200.0), (D)(200.0)), n = rint(p); \
-        D z = (p - n) * 0.6931471805599453; \
-        D r = fma(z, (D)(1.0 / 5040), (D)(1.0 / 720)); \
-        r = fma(r, z, (D)(1.0 / 120)); \
-        r = fma(r, z, (D)(1.0 / 24)); \
-        r = fma(r, z, (D)(1.0 / 6)); \
-        r = fma(r, z, (D)(0.5)); \
-        r = fma(r, z, (D)(1.0)); \
-        r = fma(r, z, (D)(1.0)); \
-        F result = convert_##F(r * as_##D((convert_##L(n) + 1023) << 52)); \
+        F result = convert_##F(wide_power_##N(convert_##D(fabs(x)), convert_##D(y))); \
         /* A negative base: its sign where y is odd, NaN where y is no integer. */ \
         F half_y = y * 0.5f; \
         I whole = y == trunc(y), odd = whole & (half_y != trunc(half_y)) & (fabs(y) < 16777216.0f); \

@@ -13,9 +13,14 @@
 #ifndef in2_dtype
 #define in2_dtype in1_dtype
 #endif
-/* Arithmetic in double where the input or a parameter is. Parameters and outputs may be of other types than the input:
+#define is_lp_LP 1
+#define is_mv_MEAN_VARIANCE 1
+#define narrow_f16 1
+/* Arithmetic in double where the input or a parameter is, and for LpNormalization of what has float's range, whose squares
+ * would leave it. Parameters and outputs may be of other types than the input:
  * vectors are converted, scalars convert themselves. */
-#if PW_IS_DOUBLE(in0) || PW_IS_DOUBLE(in1)
+#if PW_IS_DOUBLE(in0) || PW_IS_DOUBLE(in1) || \
+    (PW_CAT(is_lp_, KIND) && !PW_CAT(narrow_, in0_dtype) && defined(cl_khr_fp64))
 #define ACC double
 #else
 #define ACC float
@@ -28,8 +33,6 @@ typedef PW_VEC(ACC, 8) acc_8;
 #define uncentred_RMS 1
 #define uncentred_LP 1
 #define CENTRES (!PW_CAT(uncentred_, KIND))
-#define is_lp_LP 1
-#define is_mv_MEAN_VARIANCE 1
 
 static inline acc_t sum_of_8(acc_8 v)
 {

@@ -73,7 +73,7 @@ typedef PW_COMPUTE8(X) acc_8;
 /* base^-beta; the usual exponent by two square roots. */
 #define POWER(base) (beta == 0.75f ? (acc_t)1 / (sqrt(base) * sqrt(sqrt(base))) : pow(base, (acc_t)(-beta)))
 
-static inline acc_t lrn_one(__global const PW_TYPE(X) *X, long base, int c, int from, int to, int inner, float alpha,
+static inline acc_t lrn_one(__global const PW_TYPE(X) *X, long base, int c, int from, int to, int inner, acc_t alpha,
                             float beta, float bias)
 {
     acc_t sum = 0;
@@ -83,7 +83,7 @@ static inline acc_t lrn_one(__global const PW_TYPE(X) *X, long base, int c, int 
 
         sum += v * v;
     }
-    sum = (acc_t)bias + (acc_t)alpha * sum;
+    sum = (acc_t)bias + alpha * sum;
     return PW_LOAD(X, base + (long)c * inner) * POWER(sum);
 }
 
@@ -95,7 +95,6 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void lrn_planes(__global
     int c = get_global_id(0), from = max(0, c - (size - 1) / 2), to = min(channels - 1, c + size / 2), i = 0;
     long base = (long)get_global_id(1) * channels * inner;
 
-    alpha /= (float)size;
     for (; i + 8 <= inner; i += 8) {
         acc_8 sum = (acc_8)(0), y;
 
@@ -104,7 +103,7 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void lrn_planes(__global
 
             sum += v * v;
         }
-        sum = (acc_t)bias + (acc_t)alpha * sum;
+        sum = (acc_t)bias + (acc_t)alpha / (acc_t)size * sum;
         if (beta == 0.75f)
             y = PW_LOAD8(X, base + (long)c * inner + i) / (sqrt(sum) * sqrt(sqrt(sum)));
         else
@@ -112,7 +111,7 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void lrn_planes(__global
         PW_STORE8(Y, base + (long)c * inner + i, y);
     }
     for (; i < inner; i++)
-        PW_STORE(Y, base + (long)c * inner + i, lrn_one(X, base + i, c, from, to, inner, alpha, beta, bias));
+        PW_STORE(Y, base + (long)c * inner + i, lrn_one(X, base + i, c, from, to, inner, (acc_t)alpha / (acc_t)size, beta, bias));
 }
 
 __kernel void lrn_plain(__global const PW_TYPE(X) *X, __global PW_TYPE(Y) *Y, int count, int channels, int inner,
@@ -123,6 +122,6 @@ __kernel void lrn_plain(__global const PW_TYPE(X) *X, __global PW_TYPE(Y) *Y, in
 
     if (id < count)
         PW_STORE(Y, id, lrn_one(X, base, c, max(0, c - (size - 1) / 2), min(channels - 1, c + size / 2), inner,
-                                alpha / (float)size, beta, bias));
+                                (acc_t)alpha / (acc_t)size, beta, bias));
 }
 #endif

@@ -146,24 +146,65 @@ POOL(pool_max_places, WORK8 acc = LEAST; int8 best = -1;, TAKE_PLACE8, PLACE_PUT
      TAKE_PLACE, PLACE_PUT, __global long *Indices)
 
 #if PW_IS_FLOAT(X)
-#define LP_FUNCTIONS(N, V) \
-    static inline V lp_term_##N(V x, WORK p) \
+/* The sums of LpPool: in double where the device has it, as powers of what has float's range leave it. */
+#define narrow_f16 1
+#if defined(cl_khr_fp64) && !PW_CAT(narrow_, X_dtype)
+#define SUMS double
+#else
+#define SUMS PW_COMPUTE(X)
+#endif
+#if defined(cl_khr_fp64) && !PW_IS_DOUBLE(X)
+PW_DEFINE_POWER(lp_power, double, long)
+/* What underflows in double is 0 in float. */
+#define POWER_OF(x, y) ((x) < DBL_MIN ? (SUMS)0 : !((x) <= DBL_MAX) ? (x) : (SUMS)lp_power(x, y))
+#else
+#define POWER_OF(x, y) pow(x, (SUMS)(y))
+#endif
+static inline SUMS lp_term_1(WORK v, float p)
+{
+    SUMS x = fabs((SUMS)v);
+
+    return p == 1 ? x : p == 2 ? x * x : p == 3 ? x * x * x : POWER_OF(x, p);
+}
+static inline WORK lp_root_1(SUMS sum, float p)
+{
+    return p == 1 ? sum : p == 2 ? sqrt(sum) : POWER_OF(sum, 1 / (SUMS)p);
+}
+/* Vectors: one by one where it is no product. */
+#define LP_FUNCTIONS(N, V, S) \
+    static inline S lp_term_##N(V v, float p) \
     { \
-        return p == 2 ? x * x : p == 1 ? fabs(x) : pow(fabs(x), (V)(p)); \
+        S x = fabs(PW_CAT(convert_, S)(v)); \
+        WORK lanes[N]; \
+        SUMS terms[N]; \
+        if (p == 1 || p == 2 || p == 3) \
+            return p == 1 ? x : p == 2 ? x * x : x * x * x; \
+        vstore##N(v, 0, lanes); \
+        for (int l = 0; l < N; l++) \
+            terms[l] = lp_term_1(lanes[l], p); \
+        return vload##N(0, terms); \
     } \
-    static inline V lp_root_##N(V sum, WORK p) \
+    static inline V lp_root_##N(S sum, float p) \
     { \
-        return p == 2 ? sqrt(sum) : p == 1 ? sum : pow(sum, (V)(1 / p)); \
+        SUMS lanes[N]; \
+        WORK roots[N]; \
+        if (p == 1 || p == 2) \
+            return PW_CAT(convert_, V)(p == 1 ? sum : sqrt(sum)); \
+        vstore##N(sum, 0, lanes); \
+        for (int l = 0; l < N; l++) \
+            roots[l] = lp_root_1(lanes[l], p); \
+        return vload##N(0, roots); \
     }
-LP_FUNCTIONS(1, WORK)
-LP_FUNCTIONS(8, WORK8)
+LP_FUNCTIONS(8, WORK8, PW_VEC(SUMS, 8))
 #define MEAN(acc, n) ((n) > 0 ? (acc) / (WORK)(n) : 0 * (acc))
 #define MEAN_PUT8(i, n) PW_STORE8(Y, i, MEAN(acc, n));
 #define MEAN_PUT(i, n) PW_STORE(Y, i, MEAN(acc, n));
 #define LP_PUT8(i, n) PW_STORE8(Y, i, lp_root_8(acc, p));
 #define LP_PUT(i, n) PW_STORE(Y, i, lp_root_1(acc, p));
 POOL(pool_average, SUM_STATE8, acc += x;, MEAN_PUT8, SUM_STATE, acc += x;, MEAN_PUT, float p)
-POOL(pool_lp, SUM_STATE8, acc += lp_term_8(x, p);, LP_PUT8, SUM_STATE, acc += lp_term_1(x, p);, LP_PUT, float p)
+#define LP_STATE8 PW_VEC(SUMS, 8) acc = 0;
+#define LP_STATE SUMS acc = 0;
+POOL(pool_lp, LP_STATE8, acc += lp_term_8(x, p);, LP_PUT8, LP_STATE, acc += lp_term_1(x, p);, LP_PUT, float p)
 #endif
 
 /* mode: 0 max, 1 average, 2 lp. Indices may be NULL. */
@@ -178,6 +219,9 @@ pool_plain(__global const PW_TYPE(X) *X, __global PW_TYPE(Y) *Y, __global long *
     for (int i = begin; i < end; i++) {
         const size_t base = (size_t)(i / out_size) * in_size;
         WORK acc = mode == 0 ? LEAST : (WORK)0;
+#if PW_IS_FLOAT(X)
+        SUMS powers = 0;
+#endif
         int elements = 0, padded = 0;
         long best = -1;
         for (int t = 0; t < taps; t++) {
@@ -205,14 +249,14 @@ pool_plain(__global const PW_TYPE(X) *X, __global PW_TYPE(Y) *Y, __global long *
             if (mode == 1)
                 acc += x;
             if (mode == 2)
-                acc += lp_term_1(x, p);
+                powers += lp_term_1(x, p);
 #endif
         }
 #if PW_IS_FLOAT(X)
         if (mode == 1)
             acc = MEAN(acc, count_pads ? padded : elements);
         if (mode == 2)
-            acc = lp_root_1(acc, p);
+            acc = lp_root_1(powers, p);
 #endif
         PW_STORE(Y, i, acc);
         if (Indices)
@@ -220,15 +264,15 @@ pool_plain(__global const PW_TYPE(X) *X, __global PW_TYPE(Y) *Y, __global long *
     }
 }
 
-#define GLOBAL(name, INIT, STEP16, STEP, FOLD, DONE) \
+#define GLOBAL(name, STATE, STATE16, INIT, STEP16, STEP, FOLD, DONE) \
     __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void name( \
         __global const PW_TYPE(X) *X, __global PW_TYPE(Y) *Y, int in_size, int planes, int planes_each, float p) \
     { \
         const int begin = (int)get_global_id(0) * planes_each, end = min(planes, begin + planes_each); \
         for (int plane = begin; plane < end; plane++) { \
             const size_t base = (size_t)plane * in_size; \
-            WORK16 wide = INIT; \
-            WORK acc = INIT, parts[16]; \
+            STATE16 wide = INIT; \
+            STATE acc = INIT, parts[16]; \
             int i = 0; \
             for (; i + 16 <= in_size; i += 16) { \
                 const WORK16 x = PW_LOAD16(X, base + i); \
@@ -246,14 +290,14 @@ pool_plain(__global const PW_TYPE(X) *X, __global PW_TYPE(Y) *Y, __global long *
     }
 
 #define KEEP(acc, n) (acc)
-GLOBAL(pool_global_max, LEAST, LARGER, LARGER, LARGER, KEEP)
+GLOBAL(pool_global_max, WORK, WORK16, LEAST, LARGER, LARGER, LARGER, KEEP)
 #if PW_IS_FLOAT(X)
-LP_FUNCTIONS(16, WORK16)
+LP_FUNCTIONS(16, WORK16, PW_VEC(SUMS, 16))
 #define SUM(acc, x) ((acc) + (x))
 #define LP_STEP(acc, x) ((acc) + lp_term_1(x, p))
 #define LP_DONE(acc, n) lp_root_1(acc, p)
 #define LP_STEP16(acc, x) ((acc) + lp_term_16(x, p))
 #define WHOLE_MEAN(acc, n) ((acc) / (WORK)(n))
-GLOBAL(pool_global_average, 0, SUM, SUM, SUM, WHOLE_MEAN)
-GLOBAL(pool_global_lp, 0, LP_STEP16, LP_STEP, SUM, LP_DONE)
+GLOBAL(pool_global_average, WORK, WORK16, 0, SUM, SUM, SUM, WHOLE_MEAN)
+GLOBAL(pool_global_lp, SUMS, PW_VEC(SUMS, 16), 0, LP_STEP16, LP_STEP, SUM, LP_DONE)
 #endif

@@ -5,9 +5,18 @@
  *   reduce_part, reduce_join   few long rows: partial results of chunks, then one work-item a row
  *   reduce_columns   [outer][length][inner]: a work-item takes 8 neighbouring columns
  *   reduce_any       any axes, any device: one work-item an output
- * Accumulators: float (double for float64); integers long or ulong, so that sums wrap only when stored.
+ * Accumulators: float (double for float64); integers long or ulong, so that sums wrap only when stored. ReduceL2 of what
+ * has float's range adds in double where the device has it: squares of small and large elements stay in range.
  */
-#if PW_IS_FLOAT(data)
+#define squares_ReduceL2 1
+#define narrow_f16 1
+#if PW_IS_FLOAT(data) && PW_CAT(squares_, REDUCTION) && !PW_CAT(narrow_, data_dtype) && defined(cl_khr_fp64)
+typedef double acc_t;
+typedef double8 acc_8;
+#define TO_1(x) ((double)(x))
+#define TO_8(x) convert_double8(x)
+#define FROM_8(v) PW_CAT(convert_, PW_COMPUTE8(reduced))(v)
+#elif PW_IS_FLOAT(data)
 typedef PW_COMPUTE(data) acc_t;
 typedef PW_COMPUTE8(data) acc_8;
 #define TO_1(x) (x)
@@ -132,8 +141,11 @@ typedef ulong8 acc_8;
 
 /* Integers are stored through their own type: sums wrap here. */
 #if PW_IS_FLOAT(data)
-#define PUT(i, v) PW_STORE(reduced, i, v)
-#define PUT8(i, v) PW_STORE8(reduced, i, v)
+#define PUT(i, v) PW_STORE(reduced, i, (PW_COMPUTE(reduced))(v))
+#ifndef FROM_8
+#define FROM_8(v) (v)
+#endif
+#define PUT8(i, v) PW_STORE8(reduced, i, FROM_8(v))
 #else
 #define PUT(i, v) PW_STORE(reduced, i, (PW_TYPE(reduced))(v))
 #define PUT8(i, v) PW_STORE8(reduced, i, PW_CAT(PW_CAT(convert_, PW_TYPE(reduced)), 8)(v))
