@@ -8,6 +8,8 @@
 
 #include "report/check.h"
 
+#define RULES_MAX 60 /* lines that text proposes */
+
 /* ---- shared ---- */
 
 void pw_report_run_name(const struct pw_report_run *report, const struct pw_endtoend_node *row, struct pw_buf *out)
@@ -277,6 +279,41 @@ static void text_inputs(const struct pw_report_run *report, struct pw_buf *out)
     }
 }
 
+/* A single-quoted YAML scalar; names with control characters are left to the person. */
+static bool yaml_name(const char *name, struct pw_buf *out)
+{
+    struct pw_buf safe = {0};
+    bool same;
+
+    pw_text_display(&safe, name, strlen(name), 0, false);
+    same = name[0] && !strcmp(pw_buf_text(&safe), name) && !strpbrk(name, "*?[\\");
+    pw_buf_clear(&safe);
+    for (const char *c = name; same && *c; c++)
+        pw_buf_printf(out, "%s%c", *c == '\'' ? "'" : "", *c);
+    return same;
+}
+
+/* What the figures say as rules of a protocol: float16 but for what does not hold in it. */
+static void text_rules(const struct pw_sweep_layer *const *ranked, size_t count, struct pw_buf *out)
+{
+    size_t kept = 0;
+
+    pw_buf_puts(out, "\nas rules of portwright.yaml:\nprecision:\n  - {storage: float16, accumulate: float32}\n");
+    for (size_t i = 0; i < count; i++) {
+        const char *advice = pw_report_run_advice(ranked[i]);
+
+        for (size_t n = 0; strcmp(advice, "float16") && n < ranked[i]->node_count; n++) {
+            struct pw_buf name = {0};
+
+            if (yaml_name(ranked[i]->nodes[n]->name, &name) && kept++ < RULES_MAX)
+                pw_buf_printf(out, "  - {node: '%s', storage: %s}\n", pw_buf_text(&name), advice);
+            pw_buf_clear(&name);
+        }
+    }
+    if (kept > RULES_MAX)
+        pw_buf_printf(out, "  # and %zu more nodes: see --format json\n", kept - RULES_MAX);
+}
+
 static void text_layers(const struct pw_report_run *report, int width, struct pw_buf *out)
 {
     const struct pw_sweep_layer **ranked = pw_report_run_ranked(report);
@@ -300,6 +337,8 @@ static void text_layers(const struct pw_report_run *report, int width, struct pw
                 "damage: relative root mean square error at the worst output against the graph in double; sums "
                 "accumulate in float32.\nA dtype holds when every output keeps to the protocol's tolerance for its "
                 "name, else when it is as good as one\nstored in that dtype.\n");
+    if (ranked)
+        text_rules(ranked, report->layer_count, out);
     pw_free(ranked);
 }
 
