@@ -26,24 +26,6 @@ struct bench_run {
     bool progress;
 };
 
-/* "10s", "2m", "1h", "500ms"; a bare number is seconds. */
-static pw_status read_duration(const char *what, const char *text, int64_t *ns, struct pw_error *err)
-{
-    static const struct {
-        const char *unit;
-        double ns;
-    } units[] = {{"ms", 1e6}, {"s", 1e9}, {"m", 60e9}, {"h", 3600e9}, {"", 1e9}};
-    char *end = NULL;
-    double value = strtod(text, &end);
-
-    for (size_t i = 0; end != text && i < sizeof units / sizeof *units; i++)
-        if (!strcmp(end, units[i].unit) && value > 0 && value * units[i].ns < 1e17) {
-            *ns = (int64_t)(value * units[i].ns);
-            return PW_OK;
-        }
-    return pw_error_set(err, PW_ERR_USAGE, "%s '%s': expected a duration such as 10s, 2m or 500ms", what, text);
-}
-
 static pw_status read_wanted(struct wanted *w, const struct pw_options *options, struct pw_error *err)
 {
     int64_t threads = 0;
@@ -61,9 +43,10 @@ static pw_status read_wanted(struct wanted *w, const struct pw_options *options,
     w->bench.no_peaks = w->no_roofline != NULL;
     w->bench.lock = getenv("PORTWRIGHT_TIMING_LOCK");
     if (w->time)
-        status = read_duration("--time", w->time, &w->bench.time_ns, err);
+        status = pw_options_duration("--time", w->time, &w->bench.time_ns, err);
     if (status == PW_OK && getenv("PORTWRIGHT_TIMING_WAIT"))
-        status = read_duration("PORTWRIGHT_TIMING_WAIT", getenv("PORTWRIGHT_TIMING_WAIT"), &w->bench.lock_wait_ns, err);
+        status = pw_options_duration("PORTWRIGHT_TIMING_WAIT", getenv("PORTWRIGHT_TIMING_WAIT"), &w->bench.lock_wait_ns,
+                                     err);
     return status;
 }
 

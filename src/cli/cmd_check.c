@@ -8,6 +8,7 @@
 
 #include "cli/baseline_record.h"
 #include "cli/check_gate.h"
+#include "cli/check_soak.h"
 #include "cli/cmd.h"
 #include "report/junit.h"
 
@@ -21,6 +22,7 @@ struct check {
     struct pw_buf out;   /* of all runs */
     struct json_t *json; /* of several runs; NULL: one */
     int exit_code;       /* worst so far */
+    int64_t soak_ns;     /* 0: no soak */
 };
 
 /* One target with one binding set. */
@@ -193,7 +195,7 @@ static void check_all(struct check *check)
 /* ---- the command ---- */
 
 struct texts { /* own options */
-    const char *op, *case_id, *no_timing, *which, *root, *record, *triage, *gate_time;
+    const char *op, *case_id, *no_timing, *which, *root, *record, *triage, *gate_time, *soak;
 };
 
 static pw_status understand(const struct texts *own, struct check *check, struct pw_error *err)
@@ -206,6 +208,10 @@ static pw_status understand(const struct texts *own, struct check *check, struct
     if (own->gate_time && (!pw_text_double(own->gate_time, &seconds) || !(seconds >= 0 && seconds <= 86400)))
         return pw_error_set(err, PW_ERR_USAGE, "--gate-time: expected seconds from 0 to 86400, found '%s'",
                             own->gate_time);
+    if (own->soak && (own->which || own->record || own->case_id || own->triage))
+        return pw_error_set(err, PW_ERR_USAGE, "--soak goes with --op alone: baselines are another run");
+    if (own->soak)
+        return pw_options_duration("--soak", own->soak, &check->soak_ns, err);
     if (own->record && (own->op || own->case_id || check->options->dim_sets > 1))
         return pw_error_set(err, PW_ERR_USAGE,
                             "--record: a baseline has all signatures, here of one binding set: leave --op and --case "
@@ -231,6 +237,7 @@ int pw_cmd_check(int argc, char **argv)
         {"baselines", "DIR", "where they and the triage file are (default baselines)", &t.root},
         {"gate-time", "SECONDS", "for what the gate measures more to decide (default 30)", &t.gate_time},
         {"record", NULL, "keep this run as the pending baseline", &t.record},
+        {"soak", "TIME", "the cases and the graph over and over for so long (2h), with what drifts", &t.soak},
         {"triage", NULL, "failing signatures become open entries of the triage file", &t.triage},
         {0}};
     const struct pw_command_usage usage = {
@@ -250,7 +257,10 @@ int pw_cmd_check(int argc, char **argv)
         pw_check_run_interruptible();
         if (!options.target_count)
             options.targets[options.target_count++] = "opencl";
-        check_all(&check);
+        if (check.soak_ns)
+            check.exit_code = pw_check_soak(&options, t.op, (double)check.soak_ns / 1e9);
+        else
+            check_all(&check);
         exit_code = check.exit_code;
     }
     pw_options_clear(&options);

@@ -375,6 +375,23 @@ void pw_options_clear(struct pw_options *options)
     pw_arena_clear(&options->arena);
 }
 
+pw_status pw_options_duration(const char *what, const char *text, int64_t *ns, struct pw_error *err)
+{
+    static const struct {
+        const char *unit;
+        double ns;
+    } units[] = {{"ms", 1e6}, {"s", 1e9}, {"m", 60e9}, {"h", 3600e9}, {"", 1e9}};
+    char *end = NULL;
+    double value = strtod(text, &end);
+
+    for (size_t i = 0; end != text && i < sizeof units / sizeof *units; i++)
+        if (!strcmp(end, units[i].unit) && value > 0 && value * units[i].ns < 1e17) {
+            *ns = (int64_t)(value * units[i].ns);
+            return PW_OK;
+        }
+    return pw_error_set(err, PW_ERR_USAGE, "%s '%s': expected a duration such as 10s, 2m or 500ms", what, text);
+}
+
 int pw_options_fail(const struct pw_error *err)
 {
     struct pw_buf safe = {0};

@@ -84,6 +84,9 @@ void pw_options_clear(struct pw_options *options);
 pw_status pw_options_dims(const char *text, struct pw_arena *arena, struct pw_binding **items, size_t *count,
                           struct pw_error *err);
 
+/* "10s", "2m", "1h", "500ms"; a bare number is seconds. `what` names the option in the error. */
+pw_status pw_options_duration(const char *what, const char *text, int64_t *ns, struct pw_error *err);
+
 /* "portwright: <message>" on stderr, made safe for the terminal; returns the exit code for the status. */
 int pw_options_fail(const struct pw_error *err);
 

@@ -212,10 +212,9 @@ static pw_status judge(struct building *b, struct pw_error *err)
 {
     struct pw_report_target_part *part = b->part;
     struct pw_maturity_facts facts = {.soak_seconds = NAN, .ran_end_to_end = part->output_count > 0};
-    struct pw_store_run_row check = {0};
-    struct pw_store_figure_row *figures = NULL;
+    int64_t judged_run = 0;
+    size_t judged = 0, failing = 0;
     struct pw_buf folder = {0}, differences = {0};
-    size_t figure_count = 0;
     const char *path = NULL;
     struct pw_error why = {0};
     pw_status status = PW_OK;
@@ -232,15 +231,14 @@ static pw_status judge(struct building *b, struct pw_error *err)
                          &b->report->arena, &path, &why) == PW_OK)
         facts.throughput_baseline = path != NULL;
     if (b->store)
-        status =
-            pw_store_run_latest(b->store, b->request->graph_id, part->target, "check", &b->report->arena, &check, err);
-    if (status == PW_OK && check.id)
-        status = pw_store_figures(b->store, check.id, &b->report->arena, &figures, &figure_count, err);
-    facts.gate_ran = figure_of(figures, figure_count, "gate.throughput.judged") > 0;
-    facts.gate_passed = facts.gate_ran && figure_of(figures, figure_count, "gate.throughput.failed") == 0;
+        status = pw_store_decided(b->store, b->request->graph_id, part->target, "throughput", &judged_run, &judged,
+                                  &failing, err);
+    facts.gate_ran = judged > 0;
+    facts.gate_passed = judged > 0 && failing == 0;
     if (part->soak_run.id) {
         facts.soak_seconds = figure_of(part->soak, part->soak_count, "soak.seconds");
         facts.soak_failures = figure_of(part->soak, part->soak_count, "soak.failures");
+        facts.soak_deaths = figure_of(part->soak, part->soak_count, "soak.worker_deaths");
         facts.recovered = figure_of(part->soak, part->soak_count, "soak.recovered") > 0;
     }
     facts.locked = pw_file_exists(LOCK_FILE);

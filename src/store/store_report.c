@@ -140,3 +140,34 @@ pw_status pw_store_figure_add(struct pw_store *store, int64_t run_id, const char
     pw_store_bind_real(q, 3, value);
     return pw_store_run_once(store, q, "a figure could not be recorded", err);
 }
+
+pw_status pw_store_decided(struct pw_store *store, const char *graph, const char *target, const char *gate,
+                           int64_t *run, size_t *count, size_t *failing, struct pw_error *err)
+{
+    sqlite3_stmt *q = NULL;
+    pw_status status = pw_store_prepare(
+        store,
+        "SELECT d.run, COUNT(*), SUM(d.outcome = 'worse' AND NOT d.waived) FROM decision d WHERE d.gate = ?3 AND"
+        " d.outcome IN ('held', 'better', 'worse', 'inconclusive') AND d.run = (SELECT MAX(x.run) FROM decision x"
+        " JOIN run r ON r.id = x.run WHERE r.graph = ?1 AND r.target = ?2 AND x.gate = ?3) GROUP BY d.run",
+        &q, err);
+    int code;
+
+    *run = 0;
+    *count = *failing = 0;
+    if (status != PW_OK)
+        return status;
+    pw_store_bind_text(q, 1, graph);
+    pw_store_bind_text(q, 2, target);
+    pw_store_bind_text(q, 3, gate);
+    code = sqlite3_step(q);
+    if (code == SQLITE_ROW) {
+        *run = sqlite3_column_int64(q, 0);
+        *count = (size_t)sqlite3_column_int64(q, 1);
+        *failing = (size_t)sqlite3_column_int64(q, 2);
+    } else if (code != SQLITE_DONE) {
+        status = pw_store_fail(store, "the gate's decisions could not be read", err);
+    }
+    sqlite3_finalize(q);
+    return status;
+}

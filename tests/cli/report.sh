@@ -1,0 +1,34 @@
+# A report after real runs, in every format; a soak; what is not measured is not claimed.
+. "${PW_SOURCE:?}/tests/lib.sh"
+need_opencl
+cd "$scratch" || exit 1
+"$PORTWRIGHT" make-graph --layers 1 --width 32 --heads 2 --vocabulary 64 -o small.onnx >/dev/null || exit 1
+dims="batch=1,sequence=4,past_sequence=2"
+
+exits "a report of nothing" 0 "$PORTWRIGHT" report small.onnx --dim $dims
+says "claims nothing" "$scratch/out" "**unproven**"
+exits "the graph runs" 0 "$PORTWRIGHT" run small.onnx --dim $dims
+exits "it is in tolerance" 0 "$PORTWRIGHT" report small.onnx --dim $dims
+says "which is bring-up, no more" "$scratch/out" "**bring-up**"
+exits "all cases hold" 0 "$PORTWRIGHT" check small.onnx --dim $dims --no-timing --quiet
+exits "JSON" 0 "$PORTWRIGHT" report small.onnx --dim $dims --format json
+says "verified" "$scratch/out" '"maturity": "verified"'
+for format in md html csv junit openmetrics; do
+    exits "$format" 0 "$PORTWRIGHT" report small.onnx --dim $dims --format $format -o report.$format
+done
+says "HTML is whole" report.html "</html>"
+says "HTML has its pictures" report.html "<svg"
+says "OpenMetrics ends as it must" report.openmetrics "# EOF"
+says "JUnit has a suite" report.junit '<testsuite name="opencl"'
+if command -v python3 >/dev/null 2>&1; then
+    exits "JUnit is XML" 0 python3 -c 'import sys, xml.dom.minidom; xml.dom.minidom.parse(sys.argv[1])' report.junit
+fi
+exits "an unknown format is wrong usage" 2 "$PORTWRIGHT" report small.onnx --format yaml
+
+exits "a soak of seconds" 0 "$PORTWRIGHT" check small.onnx --dim $dims --op Softmax --soak 8s --quiet
+says "says how it went" "$scratch/out" "soak: held after"
+exits "the report knows it" 0 "$PORTWRIGHT" report small.onnx --dim $dims
+says "and that it was short" "$scratch/out" "0.00 h, 0 failures"
+exits "a soak in which nothing ends proves nothing" 2 "$PORTWRIGHT" check small.onnx --dim $dims --soak 1ms --quiet
+exits "a soak is no gate" 2 "$PORTWRIGHT" check small.onnx --soak 1s --baseline latest
+finish
