@@ -2,6 +2,7 @@
 #ifndef PW_CLI_CMD_H
 #define PW_CLI_CMD_H
 
+int pw_cmd_init(int argc, char **argv);
 int pw_cmd_inventory(int argc, char **argv);
 int pw_cmd_run(int argc, char **argv);
 int pw_cmd_conformance(int argc, char **argv);

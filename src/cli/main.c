@@ -28,6 +28,7 @@ static const struct command {
     {"report", pw_cmd_report, "MODEL", "everything that was measured, as Markdown, HTML, CSV, JSON…"},
     {"history", pw_cmd_history, "", "figures over runs; prune, backup FILE, check"},
     {"bench", pw_cmd_bench, "MODEL", "microbenchmarks against the fast reference, roofline, advice"},
+    {"init", pw_cmd_init, "MODEL", "a commented portwright.yaml for a graph"},
     {"inventory", pw_cmd_inventory, "MODEL", "operators and signatures with all their flags"},
     {"run", pw_cmd_run, "MODEL", "the whole graph: end-to-end error, where it starts to differ, precision sweep"},
     {"conformance", pw_cmd_conformance, "DIR...", "run ONNX backend-test folders on a target"},
