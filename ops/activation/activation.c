@@ -122,6 +122,7 @@ static void accuracy(const struct pw_call *call, struct pw_accuracy *out)
     out->sensitivity = known->sensitivity;
     out->reason = known->reason;
     out->why = known->why;
+    out->pointwise = !out->exact && known->amplification <= 1 && !pw_call_input(call, 1);
 }
 
 static pw_status bind(const struct pw_call *call, struct pw_bindings *b, struct pw_error *err)

@@ -269,6 +269,15 @@ pw_status pw_ew_cost(const struct pw_call *call, struct pw_cost *cost, struct pw
     return PW_OK;
 }
 
+/* Names in the device's contract, where the bound is one of a function and not of the formula around it. */
+static const char *const functions[PW_EW_COUNT] = {
+    [PW_EW_ACOS] = "acos",         [PW_EW_ASIN] = "asin",  [PW_EW_ATAN] = "atan", [PW_EW_COS] = "cos",
+    [PW_EW_COSH] = "cosh",         [PW_EW_ERF] = "erf",    [PW_EW_EXP] = "exp",   [PW_EW_LOG] = "log",
+    [PW_EW_RECIPROCAL] = "divide", [PW_EW_SIN] = "sin",    [PW_EW_SINH] = "sinh", [PW_EW_SQRT] = "sqrt",
+    [PW_EW_TAN] = "tan",           [PW_EW_TANH] = "tanh",  [PW_EW_ADD] = "add",   [PW_EW_SUB] = "add",
+    [PW_EW_MUL] = "mul",           [PW_EW_DIV] = "divide", [PW_EW_POW] = "pow",   [PW_EW_MEAN] = "divide",
+};
+
 void pw_ew_accuracy(const struct pw_call *call, struct pw_accuracy *accuracy)
 {
     const struct pw_ew_form *form = &pw_ew_forms[pw_ew_function(call)];
@@ -281,9 +290,12 @@ void pw_ew_accuracy(const struct pw_call *call, struct pw_accuracy *accuracy)
     accuracy->sensitivity = form->sensitivity;
     accuracy->reason = form->reason;
     accuracy->why = floating ? form->why : "integers and truth values: bitwise";
+    accuracy->pointwise = floating && call->input_count <= 3;
+    accuracy->functions = functions[pw_ew_function(call)];
     if (variadic(call) && !accuracy->exact && call->input_count > 2) {
         accuracy->ulp = form->ulp + 0.5 * (call->input_count - 2);
         accuracy->length = call->input_count;
+        accuracy->pointwise = false; /* a sum of three may cancel */
     }
 }
 

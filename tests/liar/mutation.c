@@ -168,6 +168,8 @@ static bool parse(int argc, char **argv, struct settings *settings)
             settings->study.op = value;
         else if (!strcmp(name, "--dtype"))
             settings->study.dtype = value;
+        else if (!strcmp(name, "--honest"))
+            settings->study.honest = value;
         else if (!strcmp(name, "--seeds"))
             settings->seeds = (int)strtol(value, NULL, 10);
         else if (!strcmp(name, "--jobs"))
@@ -206,7 +208,7 @@ int main(int argc, char **argv)
     snprintf(plugin, sizeof plugin, "%s/tests/liar/liar.so", build ? build : ".");
     if (!parse(argc, argv, &settings)) {
         fprintf(stderr, "mutation [--fault GLOB] [--op GLOB] [--dtype GLOB] [--seeds N] [--jobs N] [--seed N] [--list] "
-                        "[--escapes N] [--quiet]\n");
+                        "[--escapes N] [--quiet] [--honest TARGET]\n");
         return 2;
     }
     status = liar_study_create(&settings.study, &study, &err);
@@ -217,7 +219,7 @@ int main(int argc, char **argv)
     }
     if (status == PW_OK && settings.list)
         list_all(study);
-    if (status == PW_OK && !settings.list)
+    if (status == PW_OK && !settings.list && !settings.study.honest)
         status = mutants(study, &settings, &total, &err);
     if (status == PW_OK && !settings.list && settings.seeds > 0)
         status = honest(study, &settings, &alarms, &err);

@@ -253,6 +253,7 @@ pw_status liar_study_create(const struct liar_options *options, struct liar_stud
 
     if (status == PW_OK) {
         study->plugin = options->plugin;
+        study->honest = options->honest;
         study->seed = options->seed;
         study->jobs = options->jobs;
         status = pw_kernels_load(&dir, 1, &study->kernels, err);

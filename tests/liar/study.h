@@ -56,13 +56,15 @@ struct liar_study {
     struct pw_buf not_made; /* a line for each signature that could not be made, and each operator without one */
     size_t not_made_count;
     const char *plugin; /* path of liar.so */
+    const char *honest; /* spec of another honest target than the liar without a fault; NULL */
     uint64_t seed;
     int jobs;
 };
 
 struct liar_options {
     const char *plugin;
-    const char *fault; /* globs; NULL: all */
+    const char *honest; /* NULL: the liar */
+    const char *fault;  /* globs; NULL: all */
     const char *op;
     const char *dtype;
     uint64_t seed;

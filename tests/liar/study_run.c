@@ -77,6 +77,8 @@ static pw_status open_liar(const struct liar_study *study, const char *fault, do
     if (fault)
         snprintf(spec, sizeof spec, "plugin:%s:fault=%s,strength=%g,seed=%llu", study->plugin, fault, strength,
                  (unsigned long long)seed);
+    else if (study->honest)
+        snprintf(spec, sizeof spec, "%s", study->honest);
     else
         snprintf(spec, sizeof spec, "plugin:%s:seed=%llu", study->plugin, (unsigned long long)seed);
     return pw_device_open(spec, &options, device, err);
