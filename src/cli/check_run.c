@@ -298,6 +298,41 @@ static pw_status open_session(struct pw_check_run *run, const struct pw_check_re
     return run->rows && run->case_sums ? PW_OK : pw_error_memory(err, count * sizeof *run->rows);
 }
 
+pw_status pw_check_run_sets(struct pw_options *options, struct pw_error *err)
+{
+    const char *path = options->project                    ? options->project
+                       : pw_file_exists("portwright.yaml") ? "portwright.yaml"
+                                                           : NULL;
+    struct pw_protocol *protocol = NULL;
+    pw_status status;
+
+    if (options->dim_sets || !path)
+        return PW_OK;
+    status = pw_protocol_load(path, &protocol, err);
+    if (status != PW_OK)
+        return status;
+    if (protocol->binding_count > PW_OPTION_SETS)
+        status = pw_error_set(err, PW_ERR_USAGE, "%s: key 'dims': at most %d binding sets, found %zu", path,
+                              PW_OPTION_SETS, protocol->binding_count);
+    for (size_t s = 0; s < protocol->binding_count && status == PW_OK; s++) {
+        const struct pw_binding_set *set = &protocol->bindings[s];
+        struct pw_binding *items = pw_arena_alloc(&options->arena, set->count + 1, sizeof *items);
+
+        for (size_t k = 0; k < set->count && items; k++) {
+            items[k].name = pw_arena_strndup(&options->arena, set->items[k].name, strlen(set->items[k].name));
+            items[k].value = set->items[k].value;
+            if (!items[k].name)
+                items = NULL;
+        }
+        if (!items)
+            status = pw_error_memory(err, set->count * sizeof *items);
+        options->dims[options->dim_sets] = items;
+        options->dim_counts[options->dim_sets++] = set->count;
+    }
+    pw_protocol_destroy(protocol);
+    return status;
+}
+
 pw_status pw_check_run(struct pw_check_run *run, const struct pw_options *options,
                        const struct pw_check_request *request, struct pw_error *err)
 {

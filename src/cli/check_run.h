@@ -48,6 +48,9 @@ struct pw_check_run {
 void pw_check_run_interruptible(void);
 bool pw_check_run_interrupted(void);
 
+/* Without --dim: the binding sets of the protocol, when it has several, become the options'. */
+pw_status pw_check_run_sets(struct pw_options *options, struct pw_error *err);
+
 /* Opens, verifies and waits. PW_OK also when gates failed; run->error says when the device or the job failed. Always
  * followed by clear, which closes the session. */
 pw_status pw_check_run(struct pw_check_run *run, const struct pw_options *options,

@@ -254,6 +254,11 @@ int pw_cmd_check(int argc, char **argv)
     if (exit_code < 0 && understand(&t, &check, &err) != PW_OK)
         exit_code = pw_options_fail(&err);
     if (exit_code < 0) {
+        if (pw_check_run_sets(&options, &err) != PW_OK) {
+            exit_code = pw_options_fail(&err);
+            pw_options_clear(&options);
+            return exit_code;
+        }
         pw_check_run_interruptible();
         if (!options.target_count)
             options.targets[options.target_count++] = "opencl";

@@ -249,6 +249,11 @@ int pw_cmd_verify(int argc, char **argv)
     }
     request.op = t.op;
     request.case_id = t.case_id;
+    if (pw_check_run_sets(&options, &err) != PW_OK) {
+        exit_code = pw_options_fail(&err);
+        pw_options_clear(&options);
+        return exit_code;
+    }
     pw_check_run_interruptible();
     if (!options.target_count)
         options.targets[options.target_count++] = "opencl";

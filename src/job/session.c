@@ -180,12 +180,28 @@ static pw_status map_signatures(struct pw_session *session, struct pw_error *err
     return status;
 }
 
+/* A dim that the protocol binds and the graph lacks is said with its place in the file. */
+static pw_status check_protocol(struct pw_session *session, struct pw_error *err)
+{
+    struct pw_inference *symbolic = NULL;
+    pw_status status;
+
+    if (!session->protocol->binding_count)
+        return PW_OK;
+    status = pw_infer_graph(session->model, NULL, 0, &symbolic, err);
+    if (status == PW_OK)
+        status = pw_protocol_check(session->protocol, session->model, symbolic, err);
+    pw_inference_destroy(symbolic);
+    return status;
+}
+
 static pw_status make_inventories(struct pw_session *session, const struct pw_session_inputs *inputs,
                                   struct pw_error *err)
 {
-    pw_status status;
+    pw_status status = check_protocol(session, err);
 
-    status = pw_infer_graph(session->model, session->bindings, session->binding_count, &session->inference, err);
+    if (status == PW_OK)
+        status = pw_infer_graph(session->model, session->bindings, session->binding_count, &session->inference, err);
     if (status == PW_OK && session->has_inputs && inputs->strict)
         status = pw_inputs_complete(&session->inputs, session->inference, session->seed, err);
     if (status == PW_OK)

@@ -70,12 +70,13 @@ struct pw_loss_scale {
 /* What a check does when the environment is not the one that portwright.lock pins. */
 typedef enum { PW_PIN_REFUSE, PW_PIN_WARN, PW_PIN_IGNORE, PW_PIN_COUNT } pw_pin;
 
+struct pw_yaml;
+
 struct pw_binding_set {
     struct pw_binding *items;
     size_t count;
+    const struct pw_yaml *at; /* in the file; a value's position by its index */
 };
-
-struct pw_yaml;
 
 struct pw_protocol {
     struct pw_arena arena;
@@ -105,6 +106,11 @@ struct pw_precision {
 pw_status pw_protocol_default(struct pw_protocol **out, struct pw_error *err);
 pw_status pw_protocol_load(const char *path, struct pw_protocol **out, struct pw_error *err);
 void pw_protocol_destroy(struct pw_protocol *protocol);
+
+/* Checks what only a graph can tell: every dim of a binding set is a symbol of an input (without bindings applied). */
+struct pw_inference;
+pw_status pw_protocol_check(const struct pw_protocol *protocol, const struct pw_model *model,
+                            const struct pw_inference *inference, struct pw_error *err);
 
 /* Tolerance of one output of a concrete call on a device, with the reason (static or in arena). */
 pw_status pw_protocol_tolerance(const struct pw_protocol *protocol, const struct pw_call *call, const char *node_name,

@@ -82,6 +82,23 @@ static void test_errors_name_the_place(void **state)
     refuses("loss_scaling: {kind: dynamic, backoff: 2}\n", "1", "backoff");
     refuses("loss_scaling: {kind: dynamic, growth: 1}\n", "1", "growth");
     refuses("loss_scaling: {kind: dynamic, interval: 0}\n", "1", "interval");
+    refuses("loss_scaling:\n  kind: dynamic\n  backoff: 2\n", "3", "key 'backoff'");
+    refuses("tolerances:\n  - {op: Softmax, tolerance: 1, dtype: float16, dtype: float32}\n", "2", "dtype");
+    refuses("tolerances: {op: Softmax}\n", "1", "tolerances");
+    refuses("host_allowed:\n  - TopK\n  - TopQ\n", "3", "host_allowed");
+    refuses("precision:\n  - {storage: float32, accumulate: float16}\n", "2", "coarser");
+    refuses("environment: refuze\n", "1", "did you mean 'refuse'");
+}
+
+static void test_errors_know_the_nearest_word(void **state)
+{
+    (void)state;
+    refuses("host_allowed:\n  - TopQ\n", "2", "did you mean 'TopK'");
+    refuses("precision:\n  - op: MatMul\n    storge: float16\n", "3", "did you mean 'storage'");
+    refuses("precision:\n  - {op: MatMul, storage: float46}\n", "2", "did you mean 'float16'");
+    refuses("loss_scaling: {kind: dinamic}\n", "1", "did you mean 'dynamic'");
+    refuses("tolerances:\n  - {category: attentoin, tolerance: 1}\n", "2", "did you mean 'attention'");
+    refuses("bitwise:\n  accumulation:\n    - {op: ReduceSum, order: pairs}\n", "3", "did you mean 'pairwise'");
 }
 
 static void test_a_whole_file(void **state)
@@ -222,6 +239,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_errors_name_the_place),
+        cmocka_unit_test(test_errors_know_the_nearest_word),
         cmocka_unit_test(test_a_whole_file),
         cmocka_unit_test(test_an_empty_file_is_the_default),
         cmocka_unit_test(test_defaults_follow_dtype_and_length),
