@@ -355,8 +355,8 @@ static pw_status read_loss_scale(struct pw_protocol *protocol, const struct pw_y
 
 static pw_status read_precision(struct pw_protocol *protocol, const struct pw_yaml *node, struct pw_error *err)
 {
-    return read_rules(protocol, node, sizeof *protocol->precisions, read_precision_rule,
-                      (void **)&protocol->precisions, &protocol->precision_count, err);
+    return read_rules(protocol, node, sizeof *protocol->precisions, read_precision_rule, (void **)&protocol->precisions,
+                      &protocol->precision_count, err);
 }
 
 static pw_status read_bitwise(struct pw_protocol *protocol, const struct pw_yaml *node, struct pw_error *err)
@@ -401,8 +401,8 @@ static pw_status read_environment(struct pw_protocol *protocol, const struct pw_
 {
     static const char *const words[PW_PIN_COUNT] = {"refuse", "warn", "ignore"};
     int word = 0;
-    pw_status status = read_word(node, words, PW_PIN_COUNT, "way to take another environment (refuse, warn, ignore)",
-                                 &word, err);
+    pw_status status =
+        read_word(node, words, PW_PIN_COUNT, "way to take another environment (refuse, warn, ignore)", &word, err);
 
     protocol->environment = (pw_pin)word;
     return status;
@@ -433,16 +433,11 @@ pw_status pw_protocol_load(const char *path, struct pw_protocol **out, struct pw
     static const struct {
         const char *key;
         pw_status (*read)(struct pw_protocol *protocol, const struct pw_yaml *node, struct pw_error *err);
-    } sections[] = {{"format", read_format},
-                    {"dims", read_dims},
-                    {"tolerances", read_tolerances},
-                    {"warn_share", read_warn_share},
-                    {"precision", read_precision},
-                    {"loss_scaling", read_loss_scale},
-                    {"bitwise", read_bitwise},
-                    {"host_allowed", read_host},
-                    {"environment", read_environment},
-                    {"gate", read_gate}};
+    } sections[] = {{"format", read_format},           {"dims", read_dims},
+                    {"tolerances", read_tolerances},   {"warn_share", read_warn_share},
+                    {"precision", read_precision},     {"loss_scaling", read_loss_scale},
+                    {"bitwise", read_bitwise},         {"host_allowed", read_host},
+                    {"environment", read_environment}, {"gate", read_gate}};
     const char *keys[PW_COUNT_OF(sections) + 1] = {0};
     struct pw_protocol *protocol = NULL;
     const struct pw_yaml *root = NULL, *node;
