@@ -151,11 +151,65 @@ __kernel ONE_ITEM void attention_queries(__global const PW_TYPE(F) *from, __glob
     int kind = source_row(from, layout, past, past_layout, bias, bias_at, b, h, t, start, fresh, past_rows, size, row, \
                           &fresh_row);
 
+#ifdef ROTARY
+#define TURNS (norm || cosines)
+#else
+#define TURNS 0
+#endif
+
+/* New rows that are used as they come: neither a bias nor a rotation, all of `count` from t on. */
+#define PLAIN(t, count) \
+    (!TURNS && !(bias && bias_at >= 0) && (t) >= start && (t) + (count) <= min(start + fresh, rows))
+
+#if LANES == 8
+#define LOW(a, b) (acc_v)(a.s0, b.s0, a.s1, b.s1, a.s4, b.s4, a.s5, b.s5)
+#define HIGH(a, b) (acc_v)(a.s2, b.s2, a.s3, b.s3, a.s6, b.s6, a.s7, b.s7)
+#define EVEN(a, b) (acc_v)(a.s01, b.s01, a.s45, b.s45)
+#define ODD(a, b) (acc_v)(a.s23, b.s23, a.s67, b.s67)
+
+/* Eight elements of eight rows, transposed: element i of them as a vector at to[i * PANEL]. `step` from row to row. */
+static inline void transpose_keys(__global const PW_TYPE(F) *from, long at, int step, __global acc_t *to)
+{
+    acc_v r0 = PW_AT_LOAD8(F, from, at), r1 = PW_AT_LOAD8(F, from, at + step);
+    acc_v r2 = PW_AT_LOAD8(F, from, at + 2 * step), r3 = PW_AT_LOAD8(F, from, at + 3 * step);
+    acc_v r4 = PW_AT_LOAD8(F, from, at + 4 * step), r5 = PW_AT_LOAD8(F, from, at + 5 * step);
+    acc_v r6 = PW_AT_LOAD8(F, from, at + 6 * step), r7 = PW_AT_LOAD8(F, from, at + 7 * step);
+    acc_v t0 = LOW(r0, r1), t1 = HIGH(r0, r1), t2 = LOW(r2, r3), t3 = HIGH(r2, r3);
+    acc_v t4 = LOW(r4, r5), t5 = HIGH(r4, r5), t6 = LOW(r6, r7), t7 = HIGH(r6, r7);
+    acc_v u0 = EVEN(t0, t2), u1 = ODD(t0, t2), u2 = EVEN(t1, t3), u3 = ODD(t1, t3);
+    acc_v u4 = EVEN(t4, t6), u5 = ODD(t4, t6), u6 = EVEN(t5, t7), u7 = ODD(t5, t7);
+
+    VSTORE(((acc_v)(u0.lo, u4.lo)), 0, to);
+    VSTORE(((acc_v)(u1.lo, u5.lo)), 0, to + PANEL);
+    VSTORE(((acc_v)(u2.lo, u6.lo)), 0, to + 2 * PANEL);
+    VSTORE(((acc_v)(u3.lo, u7.lo)), 0, to + 3 * PANEL);
+    VSTORE(((acc_v)(u0.hi, u4.hi)), 0, to + 4 * PANEL);
+    VSTORE(((acc_v)(u1.hi, u5.hi)), 0, to + 5 * PANEL);
+    VSTORE(((acc_v)(u2.hi, u6.hi)), 0, to + 6 * PANEL);
+    VSTORE(((acc_v)(u3.hi, u7.hi)), 0, to + 7 * PANEL);
+}
+#endif
+
 __kernel ONE_ITEM void attention_keys(ROWS_ARGS, __global acc_t *to TURN_ARGS)
 {
     int panel = get_global_id(0), h = get_global_id(1), b = get_global_id(2), panels = get_global_size(0);
 
     to += (((long)b * heads + h) * panels + panel) * size * PANEL;
+#if LANES == 8
+    {
+        int start = rules[5] ? max(0, sample_first(lengths, b, rules)) : rules[6];
+
+        if (size % 8 == 0 && PLAIN(panel * PANEL, PANEL)) {
+            for (int j = 0; j < PANEL; j += 8) {
+                long at = row_at(layout, b, h, panel * PANEL + j - start);
+
+                for (int i = 0; i < size; i += 8)
+                    transpose_keys(from, at + i, layout[3], to + i * PANEL + j);
+            }
+            return;
+        }
+    }
+#endif
     for (int j = 0; j < PANEL; j++) {
         int t = panel * PANEL + j;
         READ_ROW(t)
@@ -171,9 +225,21 @@ __kernel ONE_ITEM void attention_keys(ROWS_ARGS, __global acc_t *to TURN_ARGS)
 __kernel ONE_ITEM void attention_values(ROWS_ARGS, __global acc_t *to, int pad)
 {
     int t = get_global_id(0), h = get_global_id(1), b = get_global_id(2);
-    READ_ROW(t)
 
     to += (((long)b * heads + h) * rows + t) * pad;
+    {
+        int start = rules[5] ? max(0, sample_first(lengths, b, rules)) : rules[6];
+
+        if (pad == size && !(bias && bias_at >= 0) && t >= start && t < min(start + fresh, rows)) {
+            long at = row_at(layout, b, h, t - start);
+
+            for (int i = 0; i < size; i += LANES)
+                VSTORE(PW_AT_LOADN(F, LANES, from, at + i), 0, to + i);
+            return;
+        }
+    }
+    READ_ROW(t)
+
     for (int i = 0; i < pad; i++)
         to[i] = i < size ? row[i] : (acc_t)0;
 }
