@@ -23,7 +23,7 @@ else
     not_ok "every backend test holds on the reference" unexpected err
 fi
 folders=$(sed -n 's/^folders: \([0-9]*\) passed, \([0-9]*\) failed.*/\1 + \2/p' all)
-[ $((folders)) -ge 1072 ] && ok "none is left out" || not_ok "none is left out" all
+[ $(($folders)) -ge 1072 ] && ok "none is left out" || not_ok "none is left out" all
 says "sets of draws are judged by property, and said to be" all "10 judged by property"
 says "the times of the folders" all "time a folder, ms: total"
 [ "$(sed -n '/^slowest:/,/^folders:/p' all | grep -c ' ms  ')" = 10 ] && ok "the slowest ten" || not_ok "the slowest ten" all
