@@ -60,6 +60,7 @@ struct pw_baseline_kernel {
     const char *name, *hash;                 /* hash: description, sources and prelude */
     const char *kept;                        /* folder under baselines/kernels, "" not kept */
     const char *author, *algorithm, *tiling; /* provenance */
+    bool foreign; /* from --ops-dir: timed by the parent's clock, which is not comparable with a built-in one's times */
 };
 
 struct pw_baseline_text { /* an environment's fields, in order */

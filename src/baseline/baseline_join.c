@@ -8,19 +8,15 @@
 #include "base/map.h"
 #include "baseline/baseline_make.h"
 
-static const char *hash_of(const struct pw_baseline *b, const struct pw_baseline_row *row)
+static void fill_side(const struct pw_baseline *b, const struct pw_baseline_row *row, struct pw_gate_side *side)
 {
     const struct pw_baseline_kernel *kernel = row->kernel[0] ? pw_baseline_kernel_of(b, row->kernel) : NULL;
 
-    return kernel ? kernel->hash : NULL;
-}
-
-static void fill_side(const struct pw_baseline *b, const struct pw_baseline_row *row, struct pw_gate_side *side)
-{
     side->present = side->measured = true;
     side->coverage = row->coverage;
     side->kernel = row->kernel[0] ? row->kernel : NULL;
-    side->kernel_hash = hash_of(b, row);
+    side->kernel_hash = kernel ? kernel->hash : NULL;
+    side->foreign = kernel && kernel->foreign;
     if (b->kind == PW_BASELINE_PRECISION) {
         side->error = row->error;
         side->tolerance = row->tolerance;
@@ -177,7 +173,8 @@ static pw_status carry_set(const struct pw_baseline *before, struct pw_baseline 
         struct pw_baseline_row *row = row_to_change(set, signatures[i].id);
         bool slower = results[i].slowdown > 1 + options->stats.effect && results[i].p_adjusted < options->stats.alpha;
 
-        if (!old || !row || slower || old->ratio_count < options->stats.min_count || old->coverage != row->coverage ||
+        if (!old || !row || slower || signatures[i].before.foreign != signatures[i].now.foreign ||
+            old->ratio_count < options->stats.min_count || old->coverage != row->coverage ||
             strcmp(old->reference, row->reference) != 0 || (outcome != PW_GATE_HELD && outcome != PW_GATE_INCONCLUSIVE))
             continue;
         status = take_times(now, row, old, err);

@@ -147,6 +147,7 @@ static pw_status add_kernel(struct maker *m, const struct pw_kernel *kernel)
     k->tiling = keep(b, pw_kernel_tiling(kernel));
     if (!k->name || !k->hash || !k->kept || !k->author || !k->algorithm || !k->tiling)
         return pw_error_memory(m->err, 256);
+    k->foreign = pw_kernel_foreign(kernel);
     b->kernel_count++;
     return PW_OK;
 }

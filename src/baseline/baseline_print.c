@@ -112,6 +112,8 @@ static void put_kernels(const struct pw_baseline *b, struct pw_buf *out)
         pw_buf_puts(out, ": {");
         pw_yaml_put_text_of(out, "hash", k->hash, &first);
         pw_yaml_put_text_of(out, "kept", k->kept, &first);
+        if (k->foreign)
+            pw_yaml_put_word_of(out, "foreign", "true", &first);
         pw_yaml_put_text_of(out, "author", k->author, &first);
         pw_yaml_put_text_of(out, "algorithm", k->algorithm, &first);
         pw_yaml_put_text_of(out, "tiling", k->tiling, &first);

@@ -194,7 +194,7 @@ static pw_status read_sets(struct pw_baseline *b, const struct pw_yaml *node, st
 
 static pw_status read_kernels(struct pw_baseline *b, const struct pw_yaml *node, struct pw_error *err)
 {
-    static const char *const keys[] = {"hash", "kept", "author", "algorithm", "tiling", NULL};
+    static const char *const keys[] = {"hash", "kept", "foreign", "author", "algorithm", "tiling", NULL};
     pw_status status = PW_OK;
 
     if (!node || node->kind != PW_YAML_MAP)
@@ -223,6 +223,8 @@ static pw_status read_kernels(struct pw_baseline *b, const struct pw_yaml *node,
             status = read_text(item, "algorithm", &k->algorithm, err);
         if (status == PW_OK)
             status = read_text(item, "tiling", &k->tiling, err);
+        if (status == PW_OK && pw_yaml_get(item, "foreign"))
+            status = pw_yaml_bool(pw_yaml_get(item, "foreign"), &k->foreign, err);
         b->kernel_count += status == PW_OK;
     }
     return status;

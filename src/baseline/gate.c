@@ -261,6 +261,15 @@ static void decide_by_sessions(const struct pw_stats_comparison *c, const struct
     }
 }
 
+/* A foreign kernel's times carry messages that a built-in one's do not: the sessions cannot be compared. */
+static void decide_unlike(const struct pw_gate_signature *s, struct pw_gate_result *result)
+{
+    set(result, PW_GATE_THROUGHPUT, PW_GATE_INCONCLUSIVE,
+        "one is timed as a foreign kernel, the other is built in: only a run beside each other compares%s%s",
+        s->unconfirmable ? "; " : "", s->unconfirmable ? s->unconfirmable : "");
+    result->wants_confirmation = !s->unconfirmable;
+}
+
 /* Sets the outcome when there is nothing to test; else true. */
 static bool throughput_testable(const struct pw_gate_options *options, const struct pw_gate_signature *s,
                                 struct pw_gate_result *result)
@@ -274,6 +283,8 @@ static bool throughput_testable(const struct pw_gate_options *options, const str
         set(result, PW_GATE_THROUGHPUT, PW_GATE_SKIPPED, "not on the target now");
     else if (!on_target(s->before.coverage))
         set(result, PW_GATE_THROUGHPUT, PW_GATE_SKIPPED, "not on the target in the baseline");
+    else if (s->before.foreign != s->now.foreign && same_text(s->before.kernel_hash, s->now.kernel_hash))
+        set(result, PW_GATE_THROUGHPUT, PW_GATE_SKIPPED, "the same kernel, timed as a foreign one on one side only");
     else if (!s->before.ratio_count || !s->now.ratio_count)
         set(result, PW_GATE_THROUGHPUT, PW_GATE_SKIPPED, "not timed %s",
             s->now.ratio_count ? "in the baseline" : "now");
@@ -338,6 +349,8 @@ static pw_status decide_throughput(const struct pw_gate_options *options, const 
     for (size_t k = 0; k < t.count && status == PW_OK; k++) {
         if (t.pairs[k].made)
             decide_by_pairs(options, &t.pairs[k], t.p[k], t.compared[k].change == PW_STATS_SLOWER, &results[t.at[k]]);
+        else if (signatures[t.at[k]].before.foreign != signatures[t.at[k]].now.foreign)
+            decide_unlike(&signatures[t.at[k]], &results[t.at[k]]);
         else
             decide_by_sessions(&t.compared[k], &signatures[t.at[k]], &results[t.at[k]]);
     }

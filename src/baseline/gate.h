@@ -38,6 +38,7 @@ struct pw_gate_side {
     bool measured; /* coverage and standing are known */
     pw_coverage coverage;
     const char *kernel, *kernel_hash; /* what was selected; the hash is over description, sources and prelude */
+    bool foreign;                     /* timed by the parent's clock: comparable with its like only */
     double error, tolerance;          /* worst of the cases */
     double limit;                     /* baseline: error beyond which it is worse; NaN: from the options */
     const char *cases;                /* names the set of cases that `error` is the worst of */

@@ -8,11 +8,51 @@
 struct confirmation {
     struct pw_session *session;
     const struct pw_job *job;
-    struct pw_kernels **kept; /* by suspect, owned: the kernels come from them */
-    struct pw_impl *before;   /* by suspect */
+    struct pw_kernels **kept;     /* by suspect, owned: the kernels come from them */
+    struct pw_kernels *today;     /* owned: the session's folders, as foreign ones */
+    struct pw_impl *before, *now; /* by suspect */
     struct pw_versus_item *items;
     struct pw_arena *arena; /* of the FINISHED event */
 };
+
+/* A kept kernel is foreign code, which is timed by our clock: today's is timed in the same way, or the two would not
+ * compare. */
+static pw_status load_today(struct confirmation *c, struct pw_error *err)
+{
+    const struct pw_session *session = c->session;
+    struct pw_ops_dir *dirs = pw_calloc(session->ops_dir_count + 1, sizeof *dirs);
+    pw_status status;
+
+    if (!dirs)
+        return pw_error_memory(err, session->ops_dir_count * sizeof *dirs);
+    for (size_t i = 0; i < session->ops_dir_count; i++) {
+        dirs[i] = session->ops_dirs[i];
+        dirs[i].foreign = true;
+    }
+    status = pw_kernels_load(dirs, session->ops_dir_count, &c->today, err);
+    pw_free(dirs);
+    return status;
+}
+
+/* The selected kernel, loaded as a foreign one; a reason when it cannot be. */
+static const char *find_today(struct confirmation *c, size_t i, const struct pw_impl *selected)
+{
+    const struct pw_kernel *kernel;
+    struct pw_hash128 a, b;
+
+    if (!selected->kernel)
+        return "it is the library's now, which is timed in another way than a kept kernel";
+    kernel = pw_kernels_find(c->today, selected->name);
+    if (!kernel)
+        return "today's kernel is gone from its folder";
+    a = pw_kernel_hash(kernel);
+    b = pw_kernel_hash(selected->kernel);
+    if (a.high != b.high || a.low != b.low)
+        return "today's kernel was changed during the check";
+    c->now[i] = (struct pw_impl){
+        .kind = selected->kind, .kernel = kernel, .name = pw_kernel_name(kernel), .supported = true, .why = ""};
+    return NULL;
+}
 
 static pw_status prepare(struct confirmation *c, size_t i, struct pw_error *err)
 {
@@ -27,11 +67,12 @@ static pw_status prepare(struct confirmation *c, size_t i, struct pw_error *err)
     *item =
         (struct pw_versus_item){.signature = &session->concrete->signatures[session->to_concrete[suspect->signature]],
                                 .before = &c->before[i],
-                                .now = impls->selected >= 0 ? &impls->items[impls->selected] : NULL};
-    if (!item->now || item->now->kind == PW_COVERAGE_HOST) {
-        item->why = "it is not on the target now";
+                                .now = &c->now[i]};
+    item->why = impls->selected < 0 || impls->items[impls->selected].kind == PW_COVERAGE_HOST
+                    ? "it is not on the target now"
+                    : find_today(c, i, &impls->items[impls->selected]);
+    if (item->why)
         return PW_OK;
-    }
     status =
         pw_kept_load(c->job->kept_root, suspect->kept, suspect->kernel, suspect->hash, &c->kept[i], &kernel, &why, err);
     if (status == PW_OK && !c->kept[i]) {
@@ -82,10 +123,13 @@ void pw_session_confirm_job(struct pw_session *session, const struct pw_job *job
     c.arena = &finished->arena;
     c.kept = pw_calloc(job->suspect_count + 1, sizeof(struct pw_kernels *));
     c.before = pw_calloc(job->suspect_count + 1, sizeof *c.before);
+    c.now = pw_calloc(job->suspect_count + 1, sizeof *c.now);
     c.items = pw_calloc(job->suspect_count + 1, sizeof *c.items);
-    if (!c.kept || !c.before || !c.items)
+    if (!c.kept || !c.before || !c.now || !c.items)
         status = pw_error_memory(&err, job->suspect_count * sizeof *c.items);
     request.items = c.items;
+    if (status == PW_OK)
+        status = load_today(&c, &err);
     for (size_t i = 0; i < job->suspect_count && status == PW_OK; i++)
         status = prepare(&c, i, &err);
     if (status == PW_OK)
@@ -98,7 +142,9 @@ void pw_session_confirm_job(struct pw_session *session, const struct pw_job *job
     for (size_t i = 0; c.kept && i < job->suspect_count; i++)
         pw_kernels_destroy(c.kept[i]);
     pw_free(c.kept);
+    pw_kernels_destroy(c.today);
     pw_free(c.before);
+    pw_free(c.now);
     pw_free(c.items);
     pw_queue_push(&session->events, finished);
 }

@@ -88,7 +88,8 @@ check="$PORTWRIGHT check model.onnx --no-timing"
     says "the one that is" "$scratch/out" "3 held"
 }
 
-# A kernel slowed many times over: the session's times raise the suspicion, the run of both kernels settles it.
+# A kernel slowed many times over: whatever the machine's load makes of the times, the baseline's kernel is run beside
+# it, and that run decides.
 mkdir -p slow/softmax
 cp my-kernels/softmax/*.yaml slow/softmax/
 sed 's/exp2((x) \* 1.442694f)/pw_wait(pw_exp_1(x))/' my-kernels/softmax/softmax.cl >body.cl
@@ -96,7 +97,8 @@ sed 's/exp2((x) \* 1.442694f)/pw_wait(pw_exp_1(x))/' my-kernels/softmax/softmax.
     echo 'static inline float pw_wait(float v) { for (volatile int i = 0; i < 3000; i++) ; return v; }'
     sed 's/#define EXP_8(x) pw_wait(pw_exp_1(x))/#define EXP_8(x) (pw_wait(0), pw_exp_8(x))/' body.cl
 } >slow/softmax/softmax.cl
-exits "a slow kernel fails the gate" 1 "$PORTWRIGHT" check model.onnx --ops-dir slow --baseline 1 --gate-time 20 --op Softmax
-says "confirmed" "$scratch/out" "slower than the baseline's kernel run beside it"
-says "nothing else fails" "$scratch/out" "GATE FAILED for 1"
+"$PORTWRIGHT" check model.onnx --ops-dir slow --baseline 1 --gate-time 5 --op Softmax --format json >slow.json 2>slow.err
+[ $? -le 1 ] && ok "a slow kernel is checked" || not_ok "a slow kernel is checked" slow.err
+says "both kernels are run" slow.err "running the baseline's kernel beside today's for 1 signatures"
+says "and that decides" slow.json '"confirmed": true'
 finish

@@ -83,8 +83,13 @@ static struct pw_baseline_row rows[] = {
      .ratio_count = 12},
 };
 static struct pw_baseline_set sets[] = {{"batch=1", rows, 2}};
-static struct pw_baseline_kernel kernels[] = {
-    {"softmax_rows", "abcd", "ef01", "hand", "one \"row\" a group: \\o/ # not a comment", "cols in steps"}};
+static struct pw_baseline_kernel kernels[] = {{.name = "softmax_rows",
+                                               .hash = "abcd",
+                                               .kept = "ef01",
+                                               .author = "hand",
+                                               .algorithm = "one \"row\" a group: \\o/ # not a comment",
+                                               .tiling = "cols in steps",
+                                               .foreign = true}};
 static struct pw_baseline_text fields[] = {{"cpu", "Fast: CPU #1"}, {"cores", "8"}};
 
 static struct pw_baseline made(pw_baseline_kind kind)
@@ -144,6 +149,7 @@ static void test_round_trip(void **state)
         assert_string_equal(back.model, b.model);
         assert_string_equal(back.device, b.device);
         assert_string_equal(back.kernels[0].algorithm, kernels[0].algorithm);
+        assert_true(back.kernels[0].foreign);
         assert_int_equal(back.sets[0].count, 2);
         assert_string_equal(back.sets[0].rows[0].op, "Cast-13"); /* sorted by operator */
         assert_int_equal(back.sets[0].rows[0].coverage, PW_COVERAGE_HOST);

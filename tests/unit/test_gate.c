@@ -200,6 +200,19 @@ static void test_throughput_path(void **state)
     assert_int_equal(r.outcome[PW_GATE_THROUGHPUT], PW_GATE_WORSE);
     assert_non_null(strstr(r.reason[PW_GATE_THROUGHPUT], "not kept"));
 
+    s = timed_row(&made, 1, 1.2, 145); /* timed in two ways: the sessions say nothing, the pairs do */
+    s.now.foreign = true;
+    r = decide(&s);
+    assert_int_equal(r.outcome[PW_GATE_THROUGHPUT], PW_GATE_INCONCLUSIVE);
+    assert_true(r.wants_confirmation && !r.wants_samples);
+    confirm(&s, &made, 5000, 6000, 145);
+    assert_int_equal(decide(&s).outcome[PW_GATE_THROUGHPUT], PW_GATE_WORSE);
+    s.confirm_count = 0;
+    s.unconfirmable = "it was not kept";
+    assert_int_equal(decide(&s).outcome[PW_GATE_THROUGHPUT], PW_GATE_INCONCLUSIVE);
+    s.now.kernel_hash = "aaaa";
+    assert_int_equal(decide(&s).outcome[PW_GATE_THROUGHPUT], PW_GATE_SKIPPED);
+
     s = timed_row(&made, 1, 1.2, 150);
     s.before.ratio_count = 5; /* nothing is decided from so few */
     r = decide(&s);
