@@ -71,6 +71,7 @@ typedef enum {
                            and what the lock says */
     PW_ASK_BASELINES,   /* text: those of the graph on this kind of target, then what the pending ones change */
     PW_ASK_APPROVE,     /* gives what is pending a number, then answers as PW_ASK_BASELINES */
+    PW_ASK_COMPARE,     /* of two runs, "3 5" in the question's text: text, a line a signature */
     PW_ASK_COUNT
 } pw_ask;
 
@@ -190,7 +191,7 @@ pw_status pw_session_run(struct pw_session *session, const struct pw_session_run
                          struct pw_error *err);
 /* The inputs given at open, complete; NULL: runs draw their own. */
 const struct pw_inputs *pw_session_run_inputs(const struct pw_session *session);
-/* Asks; PW_EVENT_ANSWER follows. text, by: of PW_ASK_APPROVE, why and who; else NULL. */
+/* Asks; PW_EVENT_ANSWER follows. text, by: of PW_ASK_APPROVE why and who, of PW_ASK_COMPARE the runs; else NULL. */
 pw_status pw_session_ask(struct pw_session *session, pw_ask ask, size_t signature, const char *text, const char *by,
                          struct pw_error *err);
 void pw_session_cancel(struct pw_session *session); /* the running job and the queue */

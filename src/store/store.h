@@ -77,6 +77,9 @@ pw_status pw_store_latest(struct pw_store *store, const char *graph, const char 
 /* Cases of one signature in its newest run on the target. */
 pw_status pw_store_cases(struct pw_store *store, const char *signature_id, const char *target, struct pw_arena *arena,
                          struct pw_store_case_row **rows, size_t *count, struct pw_error *err);
+/* All signature rows of one run, by operator and signature. */
+pw_status pw_store_run_results(struct pw_store *store, int64_t run_id, struct pw_arena *arena,
+                               struct pw_store_signature_row **rows, size_t *count, struct pw_error *err);
 /* All signature rows of a signature, oldest first, for trends. */
 pw_status pw_store_history(struct pw_store *store, const char *signature_id, const char *target, struct pw_arena *arena,
                            struct pw_store_signature_row **rows, size_t *count, struct pw_error *err);

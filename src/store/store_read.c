@@ -88,6 +88,21 @@ pw_status pw_store_latest(struct pw_store *store, const char *graph, const char 
     return collect_results(store, q, arena, rows, count, err);
 }
 
+pw_status pw_store_run_results(struct pw_store *store, int64_t run_id, struct pw_arena *arena,
+                               struct pw_store_signature_row **rows, size_t *count, struct pw_error *err)
+{
+    sqlite3_stmt *q = NULL;
+    pw_status status = pw_store_prepare(store,
+                                        "SELECT " RESULT_COLUMNS " FROM result r JOIN signature s ON s.id = r.signature"
+                                        " WHERE r.run = ? ORDER BY s.op, r.signature",
+                                        &q, err);
+
+    if (status != PW_OK)
+        return status;
+    sqlite3_bind_int64(q, 1, run_id);
+    return collect_results(store, q, arena, rows, count, err);
+}
+
 pw_status pw_store_history(struct pw_store *store, const char *signature_id, const char *target, struct pw_arena *arena,
                            struct pw_store_signature_row **rows, size_t *count, struct pw_error *err)
 {

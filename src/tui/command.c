@@ -172,6 +172,8 @@ const struct pw_tui_command pw_tui_commands[] = {
     {"waive", "DATE REASON", "Lets the selection's failures pass the gate until a day (2027-01-31), and says why.",
      date_candidate, pw_tui_run_waive},
     {"unwaive", "", "Takes the waiver back.", NULL, pw_tui_run_unwaive},
+    {"compare", "RUN RUN", "Puts two runs side by side, signature by signature, on the trends screen.", NULL,
+     pw_tui_run_compare},
     {"approve", "WHY", "Gives the pending baselines a number; the message says why.", NULL, pw_tui_run_approve},
     {"export", "FILE", "Writes what the screen shows, whole; a name ending in .csv makes a table.", NULL, run_export},
     {NULL, NULL, NULL, NULL, NULL},

@@ -66,6 +66,7 @@ static void clear_side(struct pw_tui_side *side, size_t count)
     pw_free(side->history.points);
     pw_free(side->environment);
     pw_free(side->baselines);
+    pw_free(side->comparison);
 }
 
 void pw_tui_destroy(struct pw_tui *tui)

@@ -400,3 +400,15 @@ void pw_tui_run_approve(struct pw_tui *tui, const char *words)
     tui->ask = PW_ASK_APPROVE;
     tui->intent = PW_INTENT_ASK;
 }
+
+void pw_tui_run_compare(struct pw_tui *tui, const char *words)
+{
+    if (!words[0] || strlen(words) >= sizeof tui->intent_text) {
+        pw_tui_say(tui, true, "compare: expected the numbers of two runs, such as 'compare 3 5'; trends (4) list them");
+        return;
+    }
+    memcpy(tui->intent_text, words, strlen(words) + 1);
+    pw_tui_go(tui, PW_SCREEN_TRENDS);
+    tui->ask = PW_ASK_COMPARE;
+    tui->intent = PW_INTENT_ASK;
+}

@@ -216,21 +216,6 @@ static void keep_history(struct pw_tui *tui, const struct pw_event *event)
     tui->at->history = (struct pw_tui_history){true, event->about, points, event->row_count};
 }
 
-static void on_answer(struct pw_tui *tui, const struct pw_event *event)
-{
-    if (event->failed) {
-        pw_tui_say(tui, true, "%s", event->error.message);
-    } else if (event->ask == PW_ASK_HISTORY) {
-        keep_history(tui, event);
-    } else if (event->ask == PW_ASK_ENVIRONMENT && event->text) {
-        pw_free(tui->at->environment);
-        tui->at->environment = pw_strdup(event->text);
-    } else if (event->text) { /* baselines, also after an approval */
-        pw_free(tui->at->baselines);
-        tui->at->baselines = pw_strdup(event->text);
-    }
-}
-
 /* What is on the screen is asked for again when a job may have changed it. */
 static void ask_again(struct pw_tui *tui)
 {
@@ -240,6 +225,25 @@ static void ask_again(struct pw_tui *tui)
         return;
     if (tui->detail < tui->inventory->signature_count)
         tui->intent = PW_INTENT_ASK;
+}
+
+static void on_answer(struct pw_tui *tui, const struct pw_event *event)
+{
+    if (event->failed) {
+        pw_tui_say(tui, true, "%s", event->error.message);
+    } else if (event->ask == PW_ASK_HISTORY) {
+        keep_history(tui, event);
+    } else if (event->ask == PW_ASK_ENVIRONMENT && event->text) {
+        pw_free(tui->at->environment);
+        tui->at->environment = pw_strdup(event->text);
+    } else if (event->ask == PW_ASK_COMPARE && event->text) {
+        pw_free(tui->at->comparison);
+        tui->at->comparison = pw_strdup(event->text);
+        ask_again(tui);       /* the signature's own history, which the comparison took the place of */
+    } else if (event->text) { /* baselines, also after an approval */
+        pw_free(tui->at->baselines);
+        tui->at->baselines = pw_strdup(event->text);
+    }
 }
 
 /* Rows of earlier runs fill in what this session has not measured. */

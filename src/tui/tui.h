@@ -70,8 +70,9 @@ typedef enum {
     PW_INTENT_COPY,   /* intent_text: to the clipboard */
     PW_INTENT_EXPORT, /* intent_text: the file to write pw_tui_export's text to */
     PW_INTENT_TRIAGE, /* tui->decisions */
-    PW_INTENT_ASK,    /* the session: tui->ask, about tui->detail; intent_text: why, of an approval */
-    PW_INTENT_REDRAW  /* the terminal's content may be lost: paint all */
+    PW_INTENT_ASK, /* the session: tui->ask, about tui->detail; intent_text: why, of an approval, or the runs to compare
+                    */
+    PW_INTENT_REDRAW /* the terminal's content may be lost: paint all */
 } pw_intent;
 
 /* Columns of the inventory, in drawing order. */
@@ -233,7 +234,7 @@ struct pw_tui_side { /* all that belongs to one target */
 
     struct pw_tui_endtoend endtoend;
     struct pw_tui_history history;
-    char *environment, *baselines; /* the answers' texts; owned; NULL not asked yet */
+    char *environment, *baselines, *comparison; /* the answers' texts; owned; NULL not asked yet */
 };
 
 struct pw_tui {
@@ -341,6 +342,7 @@ void pw_tui_run_priority(struct pw_tui *tui, const char *words);
 void pw_tui_run_owner(struct pw_tui *tui, const char *words);
 void pw_tui_run_note(struct pw_tui *tui, const char *words);
 void pw_tui_run_waive(struct pw_tui *tui, const char *words);
+void pw_tui_run_compare(struct pw_tui *tui, const char *words);
 void pw_tui_run_approve(struct pw_tui *tui, const char *words);
 void pw_tui_run_unwaive(struct pw_tui *tui, const char *words);
 const struct pw_triage_entry *pw_tui_decision(const struct pw_tui *tui, size_t signature); /* NULL none */

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "bench/trend.h"
 #include "tui/chart.h"
 #include "tui/tui.h"
 
@@ -20,10 +21,27 @@ static const char *label_ratio(char *dst, size_t size, double value)
     return dst;
 }
 
+/* Where the level of a series of logarithms changed by 5 % or more. */
+static void find_changes(const double *values, size_t count, struct pw_arena *arena, size_t **marks, size_t *mark_count)
+{
+    struct pw_trend_change *changes = NULL;
+    struct pw_error err = {0};
+    size_t found = 0;
+
+    *mark_count = 0;
+    if (pw_trend_changes(values, count, log(1.05), arena, &changes, &found, &err) != PW_OK)
+        return; /* no marks: the series itself is shown */
+    *marks = pw_arena_alloc(arena, found + 1, sizeof **marks);
+    for (size_t i = 0; *marks && i < found; i++)
+        (*marks)[(*mark_count)++] = changes[i].at;
+}
+
 void pw_view_history(const struct pw_tui *tui, struct pw_lines *lines, int height)
 {
     const struct pw_tui_history *history = &tui->at->history;
     double *values = pw_calloc(history->count + 1, sizeof *values);
+    struct pw_arena arena = {0};
+    size_t *marks = NULL;
     struct pw_chart chart = {.values = values, .count = history->count, .height = height, .limit = NAN};
 
     if (!values)
@@ -38,13 +56,19 @@ void pw_view_history(const struct pw_tui *tui, struct pw_lines *lines, int heigh
     chart.style = PW_STYLE_ACCENT;
     pw_chart_add(&chart, tui->ascii, lines);
     for (size_t i = 0; i < history->count; i++)
+        values[i] = log(history->points[i].ratio);
+    find_changes(values, history->count, &arena, &marks, &chart.mark_count);
+    chart.marks = marks;
+    for (size_t i = 0; i < history->count; i++)
         values[i] = history->points[i].ratio;
-    chart.title = "speed: reference time over target time";
+    chart.title = chart.mark_count ? "speed: reference time over target time; its level changed at the marks"
+                                   : "speed: reference time over target time";
     chart.logarithmic = false;
     chart.limit = NAN;
     chart.label = label_ratio;
     chart.style = PW_STYLE_GOOD;
     pw_chart_add(&chart, tui->ascii, lines);
+    pw_arena_clear(&arena);
     pw_free(values);
 }
 
@@ -64,16 +88,10 @@ static void add_point(struct pw_lines *lines, const struct pw_tui_point *point)
                   point->standing, error, time, ratio, point->implementation);
 }
 
-void pw_view_trends(struct pw_tui *tui, struct pw_lines *lines)
+static void add_history(const struct pw_tui *tui, struct pw_lines *lines)
 {
     const struct pw_tui_history *history = &tui->at->history;
 
-    if (tui->detail >= tui->inventory->signature_count) {
-        pw_lines_add(lines, PW_STYLE_DIM, 2, "No signature is chosen: 1 goes to the inventory, 4 on one comes back.");
-        return;
-    }
-    pw_lines_addf(lines, PW_STYLE_BOLD, 1, "%s  %s", tui->inventory->signatures[tui->detail].op_label,
-                  tui->inventory->signatures[tui->detail].shapes);
     if (!history->known || history->signature != tui->detail) {
         pw_lines_add(lines, PW_STYLE_DIM, 3, "Looking at earlier runs...");
         return;
@@ -87,6 +105,30 @@ void pw_view_trends(struct pw_tui *tui, struct pw_lines *lines)
     pw_lines_head(lines, "Runs, newest first");
     for (size_t i = history->count; i-- > 0;)
         add_point(lines, &history->points[i]);
+}
+
+static void add_comparison(const char *text, struct pw_lines *lines)
+{
+    pw_lines_head(lines, "Two runs side by side (:compare)");
+    for (const char *line = text; *line;) {
+        size_t length = strcspn(line, "\n");
+
+        pw_lines_addf(lines, line == text ? PW_STYLE_HEADER : PW_STYLE_NORMAL, 3, "%.*s", (int)length, line);
+        line += length + (line[length] == '\n');
+    }
+}
+
+void pw_view_trends(struct pw_tui *tui, struct pw_lines *lines)
+{
+    if (tui->detail >= tui->inventory->signature_count) {
+        pw_lines_add(lines, PW_STYLE_DIM, 2, "No signature is chosen: 1 goes to the inventory, 4 on one comes back.");
+        return;
+    }
+    pw_lines_addf(lines, PW_STYLE_BOLD, 1, "%s  %s", tui->inventory->signatures[tui->detail].op_label,
+                  tui->inventory->signatures[tui->detail].shapes);
+    add_history(tui, lines);
+    if (tui->at->comparison)
+        add_comparison(tui->at->comparison, lines);
 }
 
 void pw_view_baselines(struct pw_tui *tui, struct pw_lines *lines)

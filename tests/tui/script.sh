@@ -19,7 +19,9 @@ shows Measured
 shows PASS
 keys <Esc>:group category<Enter>
 shows normalization  1 signatures
-keys :save-view mine<Enter>
+keys :compare 1 1<Enter>
+wait 60 side by side
+keys 1:save-view mine<Enter>
 screen
 END
 exits "a tour holds" 0 "$PORTWRIGHT" small.onnx --dim batch=1,sequence=4,past_sequence=2 --script tour
