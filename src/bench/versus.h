@@ -8,7 +8,7 @@
 #include "bench/measure.h"
 
 #define PW_VERSUS_PAIRS_MIN 20
-#define PW_VERSUS_PAIRS_MAX 60
+#define PW_VERSUS_PAIRS_MAX 120
 
 struct pw_versus_item {
     const struct pw_signature *signature; /* concrete */

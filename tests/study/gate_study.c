@@ -36,8 +36,8 @@
 #define FIRST 9 /* slices of a check */
 #define MORE 18 /* slices of a round of "measuring more" */
 #define RATIOS_MAX 99
-#define PAIRS 40 /* of a confirmation */
-#define ROUNDS 3 /* as cli/check_settle.c */
+#define PAIRS 120 /* of a confirmation: PW_VERSUS_PAIRS_MAX */
+#define ROUNDS 3  /* as cli/check_settle.c */
 #define DECISIONS 600
 #define POWER_DECISIONS 500
 
@@ -168,6 +168,31 @@ static pw_status record_session(int session, struct pw_error *err)
     return status;
 }
 
+/* Sessions that are drawn instead of recorded, for a check of the study itself: log-normal slices, a percent between
+ * sessions, three within one, fifteen beside a busy process. */
+static void draw_session(int session)
+{
+    uint64_t at = 0, seed = 77 + (uint64_t)session;
+    double within = study.busy[session] ? 0.15 : 0.03;
+
+    for (int i = 0; i < study.signatures; i++) {
+        double shift = 0.01 * pw_random_normal(seed, 1, (uint64_t)i);
+
+        study.record[session][i].good = true;
+        for (int k = 0; k < SLICES; k++) {
+            double mood = 0.02 * pw_random_normal(seed, 2, at++); /* of the machine: all sides have it */
+
+            for (int side = 0; side < SIDES; side++) {
+                double log_ns = 11 + mood + within * pw_random_normal(seed, 3, at++);
+
+                log_ns += side == REFERENCE ? 0 : shift;
+                log_ns += side == SLOWED ? log(1 + study.extra[session]) : 0;
+                study.record[session][i].slices[side][k] = exp(log_ns);
+            }
+        }
+    }
+}
+
 /* ---- drawing what a check would have measured ---- */
 
 /* Slices as recorded, or blocks of them drawn anew. */
@@ -175,6 +200,13 @@ struct draw {
     bool resample;
     uint64_t seed, next;
 };
+
+/* Unchanged code: the two runs of the kernel in a session are exchangeable, so a resampled slice takes either. Without
+ * that a bootstrap would take the chance difference of a session's few slices for a true one. */
+static bool exchanged(struct draw *d)
+{
+    return d->resample && pw_random_range(d->seed, 4, d->next++, 0, 1) == 1;
+}
 
 /* Which recorded slice stands at place `i` of what was measured. */
 static void order(struct draw *d, int *places, int count)
@@ -193,11 +225,15 @@ struct now {                /* what stands for today: the kernel again, slowed r
     double factor;
 };
 
-static double now_ns(const struct now *now, int signature, int place)
+/* What today's kernel took in a slice, and what the baseline's took beside it. */
+static double now_ns(struct draw *d, const struct now *now, int signature, int place, double *before_ns)
 {
     const struct recorded *r = &study.record[now->session][signature];
+    bool slowed = signature == now->signature, swap = exchanged(d) && !(slowed && now->side == SLOWED);
+    int then = swap ? AGAIN : KERNEL, today = swap ? KERNEL : slowed ? now->side : AGAIN;
 
-    return signature == now->signature ? now->factor * r->slices[now->side][place] : r->slices[AGAIN][place];
+    *before_ns = r->slices[then][place];
+    return r->slices[today][place] * (slowed ? now->factor : 1);
 }
 
 struct arrays { /* one signature of one decision */
@@ -220,9 +256,12 @@ static void more_slices(struct draw *d, const struct now *now, int signature, in
         for (int i = 0; i < count; i++)
             places[i] = (int)s->now.ratio_count + i;
     }
-    for (int i = 0; i < count; i++)
-        a->now[s->now.ratio_count++] =
-            now_ns(now, signature, places[i]) / study.record[now->session][signature].slices[REFERENCE][places[i]];
+    for (int i = 0; i < count; i++) {
+        double unused;
+
+        a->now[s->now.ratio_count++] = now_ns(d, now, signature, places[i], &unused) /
+                                       study.record[now->session][signature].slices[REFERENCE][places[i]];
+    }
 }
 
 static void confirm(struct draw *d, const struct now *now, int signature, struct pw_gate_signature *s, struct arrays *a)
@@ -230,10 +269,8 @@ static void confirm(struct draw *d, const struct now *now, int signature, struct
     int places[PAIRS], count = d->resample ? PAIRS : SLICES;
 
     order(d, places, count);
-    for (int i = 0; i < count; i++) {
-        a->before_ns[i] = study.record[now->session][signature].slices[KERNEL][places[i]];
-        a->now_ns[i] = now_ns(now, signature, places[i]);
-    }
+    for (int i = 0; i < count; i++)
+        a->now_ns[i] = now_ns(d, now, signature, places[i], &a->before_ns[i]);
     s->before_ns = a->before_ns;
     s->now_ns = a->now_ns;
     s->confirm_count = (size_t)count;
@@ -260,7 +297,7 @@ static void first_look(struct draw *d, int before, const struct now *now, int si
     s->now.ratios = a->now;
     order(d, places, FIRST);
     for (int i = 0; i < FIRST; i++)
-        a->before[i] = study.record[before][signature].slices[KERNEL][places[i]] /
+        a->before[i] = study.record[before][signature].slices[exchanged(d) ? AGAIN : KERNEL][places[i]] /
                        study.record[before][signature].slices[REFERENCE][places[i]];
     s->before.ratio_count = FIRST;
     more_slices(d, now, signature, FIRST, s, a);
@@ -459,7 +496,7 @@ static void describe(void)
     }
 }
 
-static pw_status run(int sessions, int decisions, bool *good, struct pw_error *err)
+static pw_status run(int sessions, int decisions, bool drawn, bool *good, struct pw_error *err)
 {
     const struct pw_ops_dir dir = {.path = pw_ops_dir_default()};
     struct pw_model *model = NULL;
@@ -486,7 +523,10 @@ static pw_status run(int sessions, int decisions, bool *good, struct pw_error *e
     for (int i = 0; i < sessions && status == PW_OK; i++) {
         study.busy[i] = i % 3 == 2;
         study.extra[i] = i % 2 ? 0.1 : 0.2;
-        status = record_session(i, err);
+        if (drawn)
+            draw_session(i);
+        else
+            status = record_session(i, err);
     }
     if (status == PW_OK)
         describe();
@@ -519,10 +559,11 @@ int main(int argc, char **argv)
     if (argc > 1 && !strcmp(argv[1], "--reference"))
         return pw_reference_main(argc, argv);
     if (argc > 1 && (!pw_text_int64(argv[1], &sessions) || sessions < 2 || sessions > SESSIONS_MAX)) {
-        fprintf(stderr, "gate_study [SESSIONS]: 2 to %d, default 12\n", SESSIONS_MAX);
+        fprintf(stderr, "gate_study [SESSIONS [drawn]]: 2 to %d sessions, default 12; drawn: none is recorded\n",
+                SESSIONS_MAX);
         return 2;
     }
-    if (run((int)sessions, DECISIONS, &good, &err) != PW_OK) {
+    if (run((int)sessions, DECISIONS, argc > 2 && !strcmp(argv[2], "drawn"), &good, &err) != PW_OK) {
         fprintf(stderr, "gate_study: %s\n", err.message);
         return 2;
     }
