@@ -8,7 +8,7 @@ export LC_ALL XDG_CONFIG_HOME
 
 cat >tour <<'END'
 # three keys from nothing: verify all, the problems, the worst one's detail
-size 100 30
+size 100 50
 wait kernel
 keys a3
 wait 300 unproven or host
