@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/compiler.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "device_plans.h"

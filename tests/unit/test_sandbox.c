@@ -26,6 +26,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/compiler.h"
 #include "base/file.h"
 #include "device_plans.h"
 #include "target/remove.h"
