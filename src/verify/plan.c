@@ -253,6 +253,7 @@ static bool make(struct pw_case_plan *plan, const struct step *step, struct pw_c
         break;
     case STEP_PROPERTY:
         memcpy(spec->property, plan->properties[step->shape], strlen(plan->properties[step->shape]) + 1);
+        spec->dist = pw_property_dist(plan->signature->call, spec->property);
         break;
     case STEP_CAPTURED:
         memcpy(spec->captured, plan->captured[step->shape], sizeof spec->captured);
