@@ -23,6 +23,10 @@
 
 const char *pw_quiet_path(void)
 {
+    const char *chosen = getenv("PORTWRIGHT_TIMING_LOCK");
+
+    if (chosen && chosen[0])
+        return chosen;
     return pw_file_is_dir("/run/lock") ? "/run/lock/" LOCK_NAME : "/tmp/" LOCK_NAME;
 }
 

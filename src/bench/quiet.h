@@ -26,7 +26,7 @@ struct pw_quiet {
 pw_status pw_quiet_begin(struct pw_quiet *quiet, const char *path, int64_t wait_ns, const volatile bool *cancel,
                          struct pw_error *err);
 void pw_quiet_end(struct pw_quiet *quiet);
-/* The machine's own place: in /run/lock, else in /tmp. */
+/* $PORTWRIGHT_TIMING_LOCK (tests), else the machine's own place: in /run/lock, else in /tmp. */
 const char *pw_quiet_path(void);
 
 /* Before a slice: waits until no other task is running, up to 50 ms; less after some slices in vain. Counts the slice.

@@ -41,7 +41,6 @@ static pw_status read_wanted(struct wanted *w, const struct pw_options *options,
     w->bench.cold = w->cache && !strcmp(w->cache, "cold");
     w->bench.threads = (int)threads;
     w->bench.no_peaks = w->no_roofline != NULL;
-    w->bench.lock = getenv("PORTWRIGHT_TIMING_LOCK");
     if (w->time)
         status = pw_options_duration("--time", w->time, &w->bench.time_ns, err);
     if (status == PW_OK && getenv("PORTWRIGHT_TIMING_WAIT"))

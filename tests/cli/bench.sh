@@ -1,8 +1,6 @@
 # `portwright bench`: formats, cold caches, budgets, what is refused, what is recorded, a chip that lies about time.
 . "${PW_SOURCE:?}/tests/lib.sh"
 cd "$scratch" || exit 1
-PORTWRIGHT_TIMING_LOCK=$scratch/timing.lock
-export PORTWRIGHT_TIMING_LOCK
 
 "$PORTWRIGHT" make-graph 'Relu-14 (float32[64,128])' -o relu.onnx >/dev/null || exit 1
 exits "no model" 2 "$PORTWRIGHT" bench
