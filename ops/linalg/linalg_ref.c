@@ -70,7 +70,8 @@ static void single(void *user, int64_t begin, int64_t end)
     float *a = pw_calloc(elements, sizeof *a);
 
     for (int64_t m = begin; a && m < end; m++) {
-        memcpy(a, (const float *)job->x->data + (size_t)m * elements, elements * sizeof *a);
+        if (elements > 0)
+            memcpy(a, (const float *)job->x->data + (size_t)m * elements, elements * sizeof *a);
         ((float *)job->y->data)[m] = det_single(a, job->size);
     }
     if (!a)
