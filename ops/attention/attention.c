@@ -329,11 +329,17 @@ static pw_status cost(const struct pw_call *call, struct pw_cost *out, struct pw
 static void accuracy(const struct pw_call *call, struct pw_accuracy *out)
 {
     const struct pw_attention_form *form = call->op->data;
-    struct pw_attention a;
+    struct pw_attention a = {0};
 
     out->length = 1;
     if (pw_attention_known(call) && form->read(call, &a, NULL) == PW_OK && a.keys + a.size > 0)
         out->length = a.keys + a.size;
+    if (form->read && pw_attention_known(call) && a.projected && call->in[0]->rank > 0) {
+        int64_t hidden; /* behind every element of q, k and v */
+
+        if (pw_dims_value(call->dims, call->in[0]->dims[call->in[0]->rank - 1], &hidden))
+            out->length += 3 * hidden;
+    }
     out->ulp = 12.0; /* exp 3, division 2.5, two products */
     out->amplification = 2.0;
     out->sensitivity = PW_SENSITIVITY_HIGH;
@@ -464,6 +470,8 @@ pw_status pw_attention_bind_common(const struct pw_call *call, const struct pw_a
         status = pw_bind_ints(b, "mask_strides", mask, PW_COUNT_OF(mask), err);
     if (status == PW_OK)
         status = pw_bind_float(b, "score_scale", a->scale, err);
+    if (status == PW_OK)
+        status = pw_bind_float(b, "score_scale_low", a->scale - (double)(float)a->scale, err);
     if (status == PW_OK)
         status = pw_bind_float(b, "cap", a->softcap, err);
     return status == PW_OK ? pw_bind_float(b, "filter", isinf(a->filter) ? -3.0e38 : a->filter, err) : status;

@@ -308,8 +308,9 @@ static inline acc_t score_bias(__global const PW_TYPE(Q) *bias, __global const i
         __global const int *bias_strides, __global const mask_t *mask, __global const int *mask_strides, \
         __global const length_t *lengths, __global const int *rules, __global const PW_TYPE(Q) *sinks, int uses, \
         int mask_ends, int mask_starts, float filter, int batch, int heads, int kv_heads, int queries, int keys, \
-        int size, float scale, float cap, int causal, int left, int right
+        int size, float scale_high, float scale_low, float cap, int causal, int left, int right
 #define USE_INPUTS \
+    const acc_t scale = (acc_t)scale_high + (acc_t)scale_low; /* a double in two halves: no device need have the type */ \
     if (!(uses & 1)) \
         bias = 0; \
     if (!(uses & 2)) \

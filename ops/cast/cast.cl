@@ -65,6 +65,8 @@ static inline float to_odd(float f, int side)
 
     if (side == 0 || (bits & 1u) || isinf(f))
         return f;
+    if (f == 0.0f) /* below the least denormal: away from zero on either side */
+        return as_float(side > 0 ? 1u : 0x80000001u);
     return as_float((side > 0) == (f > 0) ? bits + 1u : bits - 1u);
 }
 

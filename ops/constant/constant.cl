@@ -14,8 +14,9 @@ __kernel void constant_fill(__global PW_MOVE(output) *output, int count, int low
         output[i] = bits;
 }
 
-/* Range: each element from its index, so errors do not add up. fma rounds once. */
-#if PW_IS_FLOAT(output)
+/* Range: each element from its index, so errors do not add up. fma rounds once. (FILL: of types without arithmetic.) */
+#ifdef FILL
+#elif PW_IS_FLOAT(output)
 __kernel void range_float(__global PW_TYPE(output) *output, int count, PW_COMPUTE(output) first,
                           PW_COMPUTE(output) step)
 {

@@ -2,7 +2,7 @@
  * Optimizers' steps: x a variable, g its gradient, then the states; the same names with _new are written.
  *   <operator>_rate    one work-item: the step's factor (after decay or bias correction) and Momentum's beta
  *   <operator>_update  a work-item takes `chunk` elements, in vectors of 8
- * 1 - base^T goes through expm1 and log1p: the power itself would cancel where base is near 1.
+ * 1 - base^T is built without the subtraction, which would cancel where base is near 1.
  * Arithmetic in float (double for float64); the coefficients are floats as in the model.
  */
 typedef PW_COMPUTE(inputs) acc_t;
@@ -13,11 +13,23 @@ typedef double rate_t; /* once for all elements */
 typedef PW_COMPUTE(R) rate_t;
 #endif
 
+/* By squaring, from 1 - b^(2k) = (1 - b^k)(1 + b^k) and 1 - b^(k+1) = (1 - b^k) + b^k (1 - b): of a positive base every
+ * term has one sign. */
 static inline rate_t one_minus_power(float base, long count)
 {
-    rate_t t = (rate_t)count;
+    rate_t power = 1, rest = 0, b = (rate_t)base;
 
-    return base > 0.0f ? -expm1(t * log1p(-(1 - (rate_t)base))) : 1 - pow((rate_t)base, t);
+    if (base <= 0.0f)
+        return 1 - pow(b, (rate_t)count);
+    for (int bit = 63 - (int)clz(count); bit >= 0; bit--) {
+        rest *= 1 + power;
+        power *= power;
+        if (count >> bit & 1) {
+            rest += power * (1 - b);
+            power *= b;
+        }
+    }
+    return rest;
 }
 
 __kernel void Adagrad_rate(__global const PW_TYPE(R) *R, __global const long *T, __global rate_t *factors,

@@ -18,6 +18,7 @@ struct pw_draw {
     double share;               /* `special`: of elements; 0 = about one in two rows */
     bool halves;                /* `exact`: halves in every second seed */
     bool alternate;             /* `cancel`: neighbours have opposite signs */
+    bool near_one;              /* magnitudes between 3/4 and 4/3: products of many stay in range */
     bool masks;                 /* `masked`: -inf goes into this input */
     int64_t last;               /* set by pw_draw_tensor: the last dim */
 };

@@ -72,6 +72,7 @@ void pw_draw_habits(const struct pw_call *call, int input, struct pw_draw *draw)
     draw->alternate = category->alternate && input == 0;
     draw->halves = call->op->category == PW_CATEGORY_QUANTIZATION || !strcmp(call->op->name, "Round") ||
                    !strcmp(call->op->name, "Cast") || !strcmp(call->op->name, "CastLike");
+    draw->near_one = !strcmp(call->op->name, "ReduceProd") || !strcmp(call->op->name, "CumProd");
     draw->masks = is_mask(call->op, input);
     draw->share = everywhere ? 0.5 : 0;
     if (draw->dist == PW_DIST_SPECIAL && !everywhere && input > 0)

@@ -171,7 +171,11 @@ static void draw_floats(struct pw_tensor *t, const struct pw_draw *d)
     int64_t row = 0, at = 0;
 
     for (int64_t i = 0; i < t->count; i++) {
-        pw_tensor_set(t, i, elements[d->dist](d, i, row, facts));
+        double x = elements[d->dist](d, i, row, facts);
+
+        if (d->near_one && d->dist != PW_DIST_SPECIAL && x != 0)
+            x = copysign(exp2(0.4 * tanh(x)), x);
+        pw_tensor_set(t, i, x);
         if (++at == d->last) {
             at = 0;
             row++;

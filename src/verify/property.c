@@ -6,10 +6,21 @@
 
 #include "graph/infer.h"
 
+/* "MatMul" of ai.onnx, "com.microsoft:MultiHeadAttention". */
+static bool names(const struct pw_property *property, const struct pw_op *op)
+{
+    size_t domain = strlen(op->domain);
+
+    if (!domain)
+        return !strcmp(property->op, op->name);
+    return !strncmp(property->op, op->domain, domain) && property->op[domain] == ':' &&
+           !strcmp(property->op + domain + 1, op->name);
+}
+
 static const struct pw_property *find(const struct pw_call *call, const char *name)
 {
     for (const struct pw_property *p = pw_properties; p->op; p++)
-        if (!strcmp(p->op, call->op->name) && !strcmp(p->name, name) && (!p->applies || p->applies(call)))
+        if (names(p, call->op) && !strcmp(p->name, name) && (!p->applies || p->applies(call)))
             return p;
     return NULL;
 }
@@ -22,16 +33,16 @@ static bool fits(const struct pw_call *call)
            pw_dtype_bytes(call->in[0]->dtype) >= 2 && pw_dtype_is_float(call->out[0].dtype);
 }
 
-size_t pw_property_list(const struct pw_call *call, const char **names, size_t cap)
+size_t pw_property_list(const struct pw_call *call, const char **out, size_t cap)
 {
     size_t count = 0;
 
     if (!fits(call))
         return 0;
     for (const struct pw_property *p = pw_properties; p->op; p++)
-        if (!strcmp(p->op, call->op->name) && (!p->applies || p->applies(call))) {
+        if (names(p, call->op) && (!p->applies || p->applies(call))) {
             if (count < cap)
-                names[count] = p->name;
+                out[count] = p->name;
             count++;
         }
     return count < cap ? count : cap;

@@ -21,7 +21,7 @@ struct pw_property_work {
 };
 
 struct pw_property {
-    const char *op; /* "MatMul"; any domain */
+    const char *op; /* "MatMul" of ai.onnx, "com.microsoft:Gelu" */
     const char *name;
     pw_dist dist; /* the draws it needs */
     pw_status (*test)(struct pw_property_work *work, struct pw_error *err);

@@ -539,7 +539,7 @@ const struct pw_property pw_properties[] = {
     ROWS("BatchNormalization", NULL),
 
     {"Attention", "average", PW_DIST_NORMAL, averages, plain_attention, 2},
-    {"MultiHeadAttention", "average", PW_DIST_NORMAL, averages, plain_attention, 2},
+    {"com.microsoft:MultiHeadAttention", "average", PW_DIST_NORMAL, averages, plain_attention, 2},
 
     LINEAR("ReduceSum", ranked),
     SCALES("ReduceSum", NULL, 1),
