@@ -259,6 +259,16 @@ static pw_status approve_one(const char *folder, struct pending *pending, const 
     return status;
 }
 
+/* A file that was copied under another name would be approved as something that it is not. */
+static pw_status check_name(const struct pw_baseline_file *file, const struct pw_baseline *b, struct pw_error *err)
+{
+    if (b->kind == file->kind && !strcmp(b->environment_id, file->environment_id))
+        return PW_OK;
+    return pw_error_set(err, PW_ERR_USAGE, "%s holds a %s baseline%s%s: its name says something else", file->path,
+                        pw_baseline_kind_name(b->kind), b->environment_id[0] ? " of environment " : "",
+                        b->environment_id);
+}
+
 static pw_status read_pending(const struct pw_baseline_file *files, size_t count, struct pending *pending,
                               size_t *pending_count, int *highest, struct pw_error *err)
 {
@@ -273,6 +283,8 @@ static pw_status read_pending(const struct pw_baseline_file *files, size_t count
         status = hash_file(files[i].path, &pending[*pending_count].hash, err);
         if (status == PW_OK)
             status = pw_baseline_read(files[i].path, &pending[(*pending_count)++].baseline, err);
+        if (status == PW_OK)
+            status = check_name(&files[i], &pending[*pending_count - 1].baseline, err);
     }
     return status;
 }

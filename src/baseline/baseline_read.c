@@ -230,6 +230,17 @@ static pw_status read_kernels(struct pw_baseline *b, const struct pw_yaml *node,
     return status;
 }
 
+/* A word of letters, digits and a few signs: it becomes part of a file's name, or is shown as it is. */
+static pw_status read_plain(const struct pw_yaml *map, const char *key, const char **out, struct pw_error *err)
+{
+    static const char allowed[] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ:_-";
+    pw_status status = read_text(map, key, out, err);
+
+    if (status == PW_OK && (strlen(*out) > 40 || strspn(*out, allowed) != strlen(*out)))
+        status = pw_yaml_error(pw_yaml_get(map, key), err, "expected letters and digits, at most 40");
+    return status;
+}
+
 static pw_status read_environment(struct pw_baseline *b, const struct pw_yaml *node, struct pw_error *err)
 {
     pw_status status;
@@ -240,7 +251,9 @@ static pw_status read_environment(struct pw_baseline *b, const struct pw_yaml *n
     if (!node || node->kind != PW_YAML_MAP)
         return node ? pw_yaml_error(node, err, "expected a map")
                     : pw_error_set(err, PW_ERR_FORMAT, "%s: 'environment' is missing", b->path);
-    status = need_text(node, "id", &b->environment_id, err);
+    status = read_plain(node, "id", &b->environment_id, err);
+    if (status == PW_OK && !b->environment_id[0])
+        status = pw_yaml_error(node, err, "'id' is missing");
     b->environment = pw_arena_alloc(&b->arena, node->count + 1, sizeof *b->environment);
     if (!b->environment)
         return pw_error_memory(err, node->count * sizeof *b->environment);
@@ -307,8 +320,7 @@ static pw_status read_head(const struct pw_yaml *root, struct pw_baseline *b, st
                  {target, "kind", &b->target_kind, true},  {target, "device", &b->device, false},
                  {target, "driver", &b->driver, false},    {target, "runtime", &b->runtime, false},
                  {protocol, "file", &b->protocol, false},  {protocol, "hash", &b->protocol_hash, false},
-                 {root, "portwright", &b->version, false}, {root, "recorded", &b->recorded, false},
-                 {approved, "by", &b->approved_by, false}, {approved, "at", &b->approved_at, false},
+                 {root, "portwright", &b->version, false}, {approved, "by", &b->approved_by, false},
                  {approved, "message", &b->message, false}};
     int64_t number = 0;
     pw_status status = PW_OK;
@@ -320,6 +332,10 @@ static pw_status read_head(const struct pw_yaml *root, struct pw_baseline *b, st
     for (size_t i = 0; i < PW_COUNT_OF(texts) && status == PW_OK; i++)
         status = texts[i].needed ? need_text(texts[i].map, texts[i].key, texts[i].to, err)
                                  : read_text(texts[i].map, texts[i].key, texts[i].to, err);
+    if (status == PW_OK)
+        status = read_plain(root, "recorded", &b->recorded, err);
+    if (status == PW_OK)
+        status = read_plain(approved, "at", &b->approved_at, err);
     if (status == PW_OK && seed)
         status = pw_yaml_int(seed, &number, err);
     b->seed = (uint64_t)number;

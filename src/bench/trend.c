@@ -123,6 +123,15 @@ static size_t boundaries(struct segmentation *s, double least, size_t bounds[PW_
     return kept;
 }
 
+/* Errors repeat exactly as long as nobody touches the kernel. */
+static bool constant(const struct segmentation *s)
+{
+    for (size_t i = 1; i < s->count; i++)
+        if (s->values[i] < s->values[0] || s->values[i] > s->values[0])
+            return false;
+    return true;
+}
+
 pw_status pw_trend_changes(const double *values, size_t count, double least, struct pw_arena *arena,
                            struct pw_trend_change **changes, size_t *change_count, struct pw_error *err)
 {
@@ -142,7 +151,7 @@ pw_status pw_trend_changes(const double *values, size_t count, double least, str
         s->index[s->count] = i;
         s->values[s->count++] = values[i];
     }
-    if (s->count < 2 * PW_TREND_MIN_SEGMENT)
+    if (s->count < 2 * PW_TREND_MIN_SEGMENT || constant(s))
         goto done;
     segment(s);
     n = boundaries(s, least, bounds);

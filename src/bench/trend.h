@@ -18,7 +18,7 @@
 #include "base/mem.h"
 
 #define PW_TREND_MIN_SEGMENT 4
-#define PW_TREND_MAX 400 /* of longer series the last so many are looked at */
+#define PW_TREND_MAX 250 /* of longer series the last so many are looked at */
 
 struct pw_trend_change {
     size_t at;            /* index of the first value at the new level */

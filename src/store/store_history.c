@@ -23,6 +23,14 @@ static const char *text_at(sqlite3_stmt *q, int column, struct pw_arena *arena)
     return text ? pw_arena_strndup(arena, text, (size_t)sqlite3_column_bytes(q, column)) : "";
 }
 
+/* As text_at; a text that the point before has too is shared: runs differ in little. */
+static const char *text_like(sqlite3_stmt *q, int column, const char *before, struct pw_arena *arena)
+{
+    const char *text = (const char *)sqlite3_column_text(q, column);
+
+    return before && !strcmp(text ? text : "", before) ? before : text_at(q, column, arena);
+}
+
 static double real_at(sqlite3_stmt *q, int column)
 {
     return sqlite3_column_type(q, column) == SQLITE_NULL ? NAN : sqlite3_column_double(q, column);
@@ -77,8 +85,10 @@ static pw_status open_series(struct reader *r, sqlite3_stmt *q, struct pw_error 
 static pw_status add_point(struct reader *r, sqlite3_stmt *q, struct pw_error *err)
 {
     pw_status status = open_series(r, q, err);
-    struct pw_history_point *p;
+    struct pw_history_point before = {0}, *p;
 
+    if (r->point_count)
+        before = r->points[r->point_count - 1];
     if (status == PW_OK)
         status = PW_GROW(r->points, r->point_cap, r->point_count + 1, err);
     if (status != PW_OK)
@@ -86,16 +96,16 @@ static pw_status add_point(struct reader *r, sqlite3_stmt *q, struct pw_error *e
     p = &r->points[r->point_count++];
     *p = (struct pw_history_point){.run = sqlite3_column_int64(q, 5),
                                    .wall_ms = sqlite3_column_int64(q, 6),
-                                   .environment_id = text_at(q, 7, r->arena),
-                                   .standing = text_at(q, 8, r->arena),
-                                   .coverage = text_at(q, 9, r->arena),
-                                   .kernel = text_at(q, 10, r->arena),
-                                   .kernel_hash = text_at(q, 11, r->arena),
+                                   .environment_id = text_like(q, 7, before.environment_id, r->arena),
+                                   .standing = text_like(q, 8, before.standing, r->arena),
+                                   .coverage = text_like(q, 9, before.coverage, r->arena),
+                                   .kernel = text_like(q, 10, before.kernel, r->arena),
+                                   .kernel_hash = text_like(q, 11, before.kernel_hash, r->arena),
                                    .error = real_at(q, 12),
                                    .tolerance = real_at(q, 13),
                                    .target_ns = sqlite3_column_int64(q, 14),
                                    .reference_ns = sqlite3_column_int64(q, 15),
-                                   .reference = text_at(q, 16, r->arena)};
+                                   .reference = text_like(q, 16, before.reference, r->arena)};
     return p->environment_id && p->standing && p->coverage && p->kernel && p->kernel_hash && p->reference
                ? PW_OK
                : pw_error_memory(err, 256);

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "base/file.h"
+#include "base/random.h"
 #include "baseline/baseline_make.h"
 #include "baseline/folder.h"
 #include "baseline/kept.h"
@@ -195,6 +196,9 @@ static void test_bad_files(void **state)
         {HEAD ROW "{op: A, coverage: kernel, standing: held, error: lots}\n", "key 'error'"},
         {HEAD ROW "{op: A, coverage: kernel, standing: held, ratio: [1, 1, 1]}\n", "ratio"},
         {HEAD "sets:\n  \"\":\n    \"zz\": {}\n", "'zz'"},
+        {HEAD "recorded: \"\\e[31m\"\n", "key 'recorded'"},
+        {"format: 1\nbaseline: throughput\nnumber: 1\ngraph: g\ntarget: {kind: k}\nenvironment: {id: ../../x}\n",
+         "key 'id'"},
         {HEAD "kernels:\n  k: {hash: a, kept: ../../etc}\n", "../../etc"},
         {HEAD ROW "{op: A, coverage: kernel, standing: held}\n    \"00112233445566aa\": {op: A}\n", ":9:"},
         {"format: 1\nbaseline: throughput\nnumber: 1\ngraph: g\ntarget: {kind: k}\n", "environment"},
@@ -526,6 +530,92 @@ static void test_reports(void **state)
     pw_arena_clear(&arena);
 }
 
+/* Whatever bytes a file has, reading it ends in a baseline or in a message; what is read can be printed. */
+static void test_mutated_files(void **state)
+{
+    static const char signs[] = "{}[]:,\"'#\n -0x.e";
+    int taken = 0;
+
+    (void)state;
+    for (int kind = 0; kind < PW_BASELINE_KIND_COUNT; kind++) {
+        struct pw_baseline b = made((pw_baseline_kind)kind);
+        struct pw_buf text = {0};
+        struct pw_error err = {0};
+
+        assert_int_equal(pw_baseline_print(&b, &text, &err), PW_OK);
+        for (uint64_t i = 0; i < 1500; i++) {
+            struct pw_baseline back = {0};
+            struct pw_buf changed = {0}, again = {0};
+            FILE *file = fopen(path_of("m.yaml"), "wb");
+
+            assert_non_null(file);
+            pw_buf_append(&changed, text.data, text.size);
+            for (uint64_t k = 0; k < 1 + i % 3; k++) {
+                size_t at = (size_t)pw_random_range(i, k, 0, 0, (int64_t)text.size - 1);
+
+                changed.data[at] = i % 2 ? (char)pw_random_u32(i, k, 8)
+                                         : signs[pw_random_range(i, k, 2, 0, (int64_t)sizeof signs - 2)];
+            }
+            if (i % 5 == 0)
+                changed.size = (size_t)pw_random_range(i, 9, 0, 0, (int64_t)changed.size);
+            assert_int_equal(fwrite(changed.data, 1, changed.size, file), changed.size);
+            fclose(file);
+            pw_error_clear(&err);
+            if (pw_baseline_read(path_of("m.yaml"), &back, &err) == PW_OK) {
+                taken++;
+                assert_int_equal(pw_baseline_print(&back, &again, &err), PW_OK);
+            } else {
+                assert_true(err.message[0]);
+            }
+            pw_baseline_clear(&back);
+            pw_buf_clear(&changed);
+            pw_buf_clear(&again);
+        }
+        pw_buf_clear(&text);
+    }
+    assert_true(taken > 100); /* most of a file is free text */
+}
+
+static void test_short_memory(void **state)
+{
+    struct pw_baseline b = made(PW_BASELINE_THROUGHPUT);
+
+    (void)state;
+    for (uint64_t nth = 1;; nth++) {
+        struct pw_baseline back = {0};
+        struct pw_buf path = {0};
+        pw_status status;
+
+        pw_mem_fail_at(nth, 1);
+        status = pw_baseline_save_pending(path_of("short"), &b, &path, NULL);
+        if (status == PW_OK)
+            status = pw_baseline_read(pw_buf_text(&path), &back, NULL);
+        pw_mem_fail_at(0, 0);
+        pw_baseline_clear(&back);
+        pw_buf_clear(&path);
+        if (status == PW_OK)
+            break;
+        assert_true(nth < 5000);
+    }
+}
+
+/* Found under a name that says something else: not approved. */
+static void test_renamed_pending(void **state)
+{
+    struct pw_baseline b = made(PW_BASELINE_PRECISION);
+    struct pw_buf text = {0};
+    struct pw_error err = {0};
+    int number;
+
+    (void)state;
+    assert_int_equal(pw_baseline_print(&b, &text, &err), PW_OK);
+    assert_int_equal(pw_file_mkdirs(path_of("k"), &err), PW_OK);
+    assert_int_equal(pw_file_write(path_of("k/throughput-x-pending.yaml"), pw_buf_text(&text), text.size, &err), PW_OK);
+    assert_int_equal(approve(&number, &err), -1);
+    assert_non_null(strstr(err.message, "its name says something else"));
+    pw_buf_clear(&text);
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
@@ -540,6 +630,9 @@ int main(void)
         TEST(test_folders),
         TEST(test_kept_kernels),
         TEST(test_reports),
+        TEST(test_mutated_files),
+        TEST(test_short_memory),
+        TEST(test_renamed_pending),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

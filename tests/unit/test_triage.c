@@ -12,6 +12,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/random.h"
 #include "baseline/triage.h"
 
 #define A "00112233445566aa"
@@ -471,6 +472,50 @@ static void test_short_memory(void **state)
     }
 }
 
+/* Whatever bytes a file has: entries or a message, and what was read can be changed and saved. */
+static void test_mutated_files(void **state)
+{
+    static const char text[] =
+        "# head\nformat: 1\ngraph: g1\nsignatures:\n  # a\n  " A ": {status: open, owner: ann, note: 'x y'}\n  \"" B
+        "\":\n    waiver: {reason: x, owner: y, until: 2026-02-28, of: [verify]}\n# end\n";
+    static const char signs[] = "{}[]:,\"'#\n -0x.e";
+    int taken = 0;
+
+    (void)state;
+    write_file(text);
+    for (uint64_t i = 0; i < 2000; i++) {
+        struct pw_triage *triage = NULL;
+        struct pw_triage_entry entry = {.id = C, .status = PW_TRIAGE_OPEN};
+        struct pw_error err = {0};
+        char changed[sizeof text];
+        size_t size = sizeof text - 1;
+        FILE *file = fopen(path, "wb");
+
+        assert_non_null(file);
+        memcpy(changed, text, sizeof text);
+        for (uint64_t k = 0; k < 1 + i % 3; k++)
+            changed[pw_random_range(i, k, 0, 0, (int64_t)size - 1)] =
+                i % 2 ? (char)pw_random_u32(i, k, 8) : signs[pw_random_range(i, k, 2, 0, (int64_t)sizeof signs - 2)];
+        if (i % 5 == 0)
+            size = (size_t)pw_random_range(i, 9, 0, 0, (int64_t)size);
+        assert_int_equal(fwrite(changed, 1, size, file), size);
+        fclose(file);
+        if (pw_triage_open(path, GRAPH, "m.onnx", &triage, &err) != PW_OK) {
+            assert_true(err.message[0]);
+            continue;
+        }
+        taken++;
+        assert_int_equal(pw_triage_set(triage, &entry, &err), PW_OK);
+        if (pw_triage_save(triage, &err) != PW_OK)
+            fail_msg("%s", err.message);
+        pw_triage_close(triage);
+        triage = open_it(); /* what we wrote reads back */
+        assert_non_null(pw_triage_find(triage, C));
+        pw_triage_close(triage);
+    }
+    assert_true(taken > 40);
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
@@ -487,6 +532,7 @@ int main(void)
         TEST(test_waivers),
         TEST(test_writers_at_once),
         TEST(test_short_memory),
+        TEST(test_mutated_files),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
