@@ -11,7 +11,6 @@ int pw_cmd_bench(int argc, char **argv);
 int pw_cmd_verify(int argc, char **argv);
 int pw_cmd_baseline(int argc, char **argv);
 int pw_cmd_history(int argc, char **argv);
-int pw_cmd_init(int argc, char **argv);
 int pw_cmd_report(int argc, char **argv);
 int pw_cmd_env(int argc, char **argv);
 int pw_cmd_make_graph(int argc, char **argv);

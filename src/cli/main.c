@@ -25,7 +25,6 @@ static const struct command {
     {"verify", pw_cmd_verify, "MODEL", "more cases of the same: distributions, shapes, dtypes, properties, a budget"},
     {"baseline", pw_cmd_baseline, "VERB",
      "record, list, diff, approve: what a graph was on a target, as reviewed text"},
-    {"init", pw_cmd_init, "MODEL", "a commented portwright.yaml for a graph"},
     {"report", pw_cmd_report, "MODEL", "everything that was measured, as Markdown, HTML, CSV, JSON…"},
     {"history", pw_cmd_history, "", "figures over runs; prune, backup FILE, check"},
     {"bench", pw_cmd_bench, "MODEL", "microbenchmarks against the fast reference, roofline, advice"},
