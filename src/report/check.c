@@ -75,7 +75,7 @@ void pw_report_check_outcome(const struct pw_report_check *report, struct pw_buf
         t->signatures, t->held, t->failed, t->mistrusted, t->unproven, host, t->cases);
     if (report->gate && report->gate->judgement.waived)
         pw_buf_printf(out, "; %zu waived", report->gate->judgement.waived);
-    if (!t->held)
+    if (!t->held && !t->failed)
         pw_buf_puts(out, ". Nothing was proven, so this is no pass");
     else if (failing)
         pw_buf_printf(out, ". GATE FAILED for %zu", failing);

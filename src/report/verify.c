@@ -202,6 +202,32 @@ static void text_failure(const struct pw_report_verify *report, const struct pw_
     }
 }
 
+static bool gate_alone(const struct pw_signature_result *row)
+{
+    return row && row->gate_failed && !row->failed;
+}
+
+/* A signature that fails the gate without a failed case, and why its first case gave no evidence. */
+static void text_gate(const struct pw_report_verify *report, size_t i, struct pw_buf *out)
+{
+    const struct pw_signature_result *row = report->check.rows[i];
+    const char *label = report->check.inventory->signatures[i].op_label;
+
+    pw_buf_printf(out, "\n%s ", verdict_word(row));
+    pw_text_display(out, label, strlen(label), 60, false);
+    pw_buf_printf(out, ": %s\n", row->gate_reason ? row->gate_reason : "");
+    for (size_t k = 0; k < report->case_count; k++) {
+        const struct pw_case_result *r = report->cases[k];
+
+        if (r->signature != i || r->verdict < PW_VERDICT_UNSUPPORTED || !r->reason[0])
+            continue;
+        pw_buf_printf(out, "  %s: ", r->id);
+        pw_text_display(out, r->reason, strlen(r->reason), 300, false);
+        pw_buf_putc(out, '\n');
+        break;
+    }
+}
+
 static void outcome(const struct pw_report_verify *report, struct pw_buf *out)
 {
     const struct pw_verify_totals *t = &report->check.totals;
@@ -230,7 +256,8 @@ static void text_explanations(const struct pw_report_verify *report, struct pw_b
         pw_text_display(out, signature->op_label, strlen(signature->op_label), 60, false);
         pw_buf_puts(out, "  ");
         pw_text_display(out, signature->shapes, strlen(signature->shapes), 160, false);
-        pw_buf_printf(out, "  (%zu nodes, %s)\n", signature->node_count, signature->id);
+        pw_buf_printf(out, "  (%zu node%s, %s)\n", signature->node_count, signature->node_count == 1 ? "" : "s",
+                      signature->id);
         for (const char *line = row->explanation; *line;) {
             size_t length = strcspn(line, "\n");
 
@@ -282,9 +309,8 @@ void pw_report_verify_text(const struct pw_report_verify *report, int width, boo
         if (failed(report->cases[i]->verdict))
             text_failure(report, report->cases[i], out);
     for (size_t i = 0; i < check->inventory->signature_count; i++)
-        if (check->rows[i] && check->rows[i]->gate_failed && !check->rows[i]->failed)
-            pw_buf_printf(out, "\n%s %s: %s\n", verdict_word(check->rows[i]), check->inventory->signatures[i].op_label,
-                          check->rows[i]->gate_reason ? check->rows[i]->gate_reason : "");
+        if (gate_alone(check->rows[i]))
+            text_gate(report, i, out);
     pw_buf_putc(out, '\n');
     outcome(report, out);
     pw_buf_putc(out, '\n');
@@ -433,11 +459,6 @@ static void junit_gate(const struct pw_report_verify *report, size_t i, struct p
     pw_buf_puts(out, "\" message=\"");
     pw_report_xml_text(out, row->gate_reason ? row->gate_reason : "");
     pw_buf_puts(out, "\"/>\n    </testcase>\n");
-}
-
-static bool gate_alone(const struct pw_signature_result *row)
-{
-    return row && row->gate_failed && !row->failed;
 }
 
 void pw_report_verify_junit(const struct pw_report_verify *report, struct pw_buf *out)

@@ -175,6 +175,15 @@ pw_status pw_case_call(const struct pw_signature *signature, const struct pw_cas
 
     if (!in || !infos)
         return pw_error_memory(err, (size_t)call->input_count * sizeof *infos);
+    for (int i = 0; i < spec->change_count; i++) {
+        const struct pw_case_change *change = &spec->changes[i];
+        bool attribute = change->kind == PW_CHANGE_INT || change->kind == PW_CHANGE_INTS;
+
+        if (!attribute && (change->input < 0 || change->input >= call->input_count || !call->in[change->input])) {
+            pw_buf_printf(why, "the case changes input %d, which the node does not have", change->input);
+            return PW_OK;
+        }
+    }
     status = changed_node(signature, spec, arena, &node, err);
     for (int i = 0; i < call->input_count && status == PW_OK; i++) {
         const struct pw_case_change *shape = pw_case_change_of(spec, PW_CHANGE_SHAPE, i);

@@ -205,6 +205,8 @@ static void make_list(struct pw_case_plan *plan)
     plan->minimum = effort->min_cases > 0 || plan->step_count < wanted_cases ? wanted_cases : plan->step_count;
     if (!has_inputs(plan->signature->call) && !shapes)
         plan->minimum = plan->step_count < 2 ? plan->step_count : 2; /* nothing varies */
+    if (!plan->dist_count) /* captured sets only, or nothing that was asked for can be made */
+        plan->minimum = plan->step_count;
 }
 
 /* Rounds after the list: new seeds, all dtypes in turn, three shapes to one of the graph's. */
@@ -311,7 +313,7 @@ pw_status pw_case_plan_create(const struct pw_signature *signature, const struct
     plan->shaped = request->effort.shapes >= 0 && pw_shapes_can_vary(plan->shapes);
     find_dists(plan);
     find_dtypes(plan);
-    if (wanted(&request->effort, PW_DIST_NORMAL) && !pw_call_draws(signature->call))
+    if (plan->dist_count && wanted(&request->effort, PW_DIST_NORMAL) && !pw_call_draws(signature->call))
         plan->property_count = pw_property_list(signature->call, plan->properties, MAX_PROPERTIES);
     if (capture && wanted(&request->effort, PW_DIST_CAPTURED))
         for (size_t i = 0; i < signature->node_count && plan->captured_count < MAX_CAPTURED; i++) {
@@ -346,8 +348,8 @@ void pw_case_plan_describe(const struct pw_case_plan *plan, struct pw_buf *out)
         for (size_t i = 0; i < plan->property_count; i++)
             pw_buf_printf(out, " %s", plan->properties[i]);
     }
-    if (plan->own != PW_DTYPE_UNDEFINED || plan->dtype_count || plan->other_count) {
-        pw_buf_puts(out, "\ndtypes:");
+    if (plan->dist_count && (plan->own != PW_DTYPE_UNDEFINED || plan->dtype_count || plan->other_count)) {
+        pw_buf_puts(out, "\nalso in:");
         if (plan->own != PW_DTYPE_UNDEFINED)
             pw_buf_printf(out, " %s (by the protocol)", pw_dtype_name(plan->own));
         for (size_t i = 0; i < plan->dtype_count; i++)
@@ -356,6 +358,6 @@ void pw_case_plan_describe(const struct pw_case_plan *plan, struct pw_buf *out)
             pw_buf_printf(out, " %s", pw_dtype_name(plan->others[i]));
     }
     pw_buf_puts(out, "\n");
-    if (plan->shaped)
+    if (plan->shaped && plan->dist_count)
         pw_shapes_describe(plan->shapes, out);
 }

@@ -312,6 +312,7 @@ void pw_shapes_describe(const struct pw_shapes *shapes, struct pw_buf *out)
         const struct pw_shape_group *group = &shapes->groups[g];
         const char *between = "";
 
+        pw_buf_puts(out, "varies: ");
         for (int s = 0; s < shapes->slot_count; s++)
             if (group->slots >> s & 1) {
                 pw_buf_printf(out, "%s%s %d %s %d", between, shapes->slots[s].content ? "content of input" : "input",
@@ -319,7 +320,9 @@ void pw_shapes_describe(const struct pw_shapes *shapes, struct pw_buf *out)
                               shapes->slots[s].index);
                 between = " = ";
             }
-        pw_buf_printf(out, " (%lld in the graph%s)\n", (long long)group->value,
-                      group->step > 1 ? "; in steps, because something divides it" : "");
+        pw_buf_printf(out, " (%lld in the graph", (long long)group->value);
+        if (group->step > 1)
+            pw_buf_printf(out, "; a multiple of %lld", (long long)group->step);
+        pw_buf_puts(out, ")\n");
     }
 }

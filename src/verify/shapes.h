@@ -33,7 +33,7 @@ size_t pw_shapes_group_count(const struct pw_shapes *shapes);
  * there is nothing smaller or the room or the kernels refuse. */
 bool pw_shapes_reduce(struct pw_shapes *shapes, const struct pw_case_spec *spec, size_t group, int step,
                       struct pw_case_spec *out);
-/* "in 0 dim 1, in 1 dim 0: 384" lines, for --explain. */
+/* "varies: input 0 dim 1 = input 1 dim 0 (384 in the graph)" lines, for --explain. */
 void pw_shapes_describe(const struct pw_shapes *shapes, struct pw_buf *out);
 
 #endif

@@ -188,6 +188,8 @@ void pw_verify_signature_settle(struct pw_verify_state *state, size_t position)
     if (!s->begun)
         *summary = (struct pw_signature_result){.signature = state->selection[position], .worst_error = NAN};
     summary->standing = pw_standing_of(&s->tally);
+    if (state->request->case_id && summary->standing == PW_STANDING_MISTRUSTED)
+        summary->standing = PW_STANDING_HELD; /* the one case that was asked for speaks for itself */
     summary->cases = s->tally.cases;
     summary->held = s->tally.held;
     summary->failed = s->tally.failed;
@@ -199,7 +201,9 @@ void pw_verify_signature_settle(struct pw_verify_state *state, size_t position)
         summary->gate_failed = true;
         summary->gate_reason = summary->standing == PW_STANDING_FAILED ? "a case failed"
                                : !s->tally.cases && state->stop        ? "not tried: the run stopped at a failure"
-                                                                       : "no case gave evidence";
+                               : s->plan && !pw_case_plan_minimum(s->plan)
+                                   ? "no case can be made of the distributions and dtypes that were asked for"
+                                   : "no case gave evidence";
     }
 }
 
