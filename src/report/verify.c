@@ -570,7 +570,7 @@ pw_status pw_report_verify_json(const struct pw_report_verify *report, struct pw
     char *text;
 
     json_object_set_new(root, "schema", json_integer(1));
-    json_object_set_new(root, "command", json_string("verify"));
+    json_object_set_new(root, "kind", json_string("verify"));
     json_object_set_new(root, "model", pw_report_json_text(check->model_path));
     json_object_set_new(root, "graph", pw_report_json_text(check->graph_id));
     json_object_set_new(root, "target", pw_report_json_text(check->target));

@@ -116,7 +116,7 @@ if command -v python3 >/dev/null 2>&1; then
     exits "JSON says the same, JUnit is XML" 0 python3 -c "
 import json, xml.dom.minidom
 r = json.load(open('failure.json'))
-assert r['schema'] == 1 and r['command'] == 'verify' and r['exit_code'] == 1 and r['totals']['stopped']
+assert r['schema'] == 1 and r['kind'] == 'verify' and r['exit_code'] == 1 and r['totals']['stopped']
 case, = r['cases']
 assert case['verdict'] == 'FAIL' and case['error'] > case['tolerance'] and case['least_tolerance'] == case['error']
 assert case['reproduce'].endswith(case['case']) and case['smallest'].endswith('i0=1x1:exact:7')
