@@ -27,6 +27,8 @@ struct level {
 struct builder {
     struct pw_arena *arena;
     const char *file;
+    const char *text; /* what is parsed, for errors that know only an offset */
+    size_t size;
     struct level levels[DEPTH_MAX];
     size_t depth;
     struct pw_yaml *pending; /* children of all open levels, a stack */
@@ -190,15 +192,45 @@ static pw_status on_event(struct builder *b, const yaml_event_t *event, struct p
     }
 }
 
-static pw_status parser_error(const yaml_parser_t *parser, const char *file, struct pw_error *err)
+/* What git leaves in a file it could not merge: inside of [ ] a reader would take the marks for values. */
+static pw_status refuse_conflict(const char *text, size_t size, const char *file, struct pw_error *err)
 {
+    size_t line = 1;
+
+    for (size_t at = 0; at < size; line++) {
+        const char *end = memchr(text + at, '\n', size - at);
+
+        if (size - at > 7 && (memcmp(text + at, "<<<<<<< ", 8) == 0 || memcmp(text + at, ">>>>>>> ", 8) == 0))
+            return pw_error_set(err, PW_ERR_FORMAT,
+                                "%s:%zu:1: a conflict mark of git ('%.7s'): resolve the conflict, keep one side", file,
+                                line, text + at);
+        if (!end)
+            break;
+        at = (size_t)(end - text) + 1;
+    }
+    return PW_OK;
+}
+
+static size_t line_of(const char *text, size_t size, size_t offset)
+{
+    size_t line = 1;
+
+    for (size_t i = 0; i < offset && i < size; i++)
+        line += text[i] == '\n';
+    return line;
+}
+
+static pw_status parser_error(const yaml_parser_t *parser, const struct builder *b, struct pw_error *err)
+{
+    const char *file = b->file;
+
     if (parser->error == YAML_MEMORY_ERROR)
         return pw_error_memory(err, TEXT_MAX);
     const char *problem = parser->problem != NULL ? parser->problem : "cannot be read";
     /* The reader (bad UTF-8, control characters) knows an offset, not a line. */
     if (parser->error == YAML_READER_ERROR)
-        return pw_error_set(err, PW_ERR_FORMAT, "%s:%zu:1: %s at byte %zu", file, parser->mark.line + 1, problem,
-                            parser->problem_offset);
+        return pw_error_set(err, PW_ERR_FORMAT, "%s:%zu:1: %s at byte %zu", file,
+                            line_of(b->text, b->size, parser->problem_offset), problem, parser->problem_offset);
     return pw_error_set(err, PW_ERR_FORMAT, "%s:%zu:%zu: %s%s%s", file, parser->problem_mark.line + 1,
                         parser->problem_mark.column + 1, problem, parser->context != NULL ? " " : "",
                         parser->context != NULL ? parser->context : "");
@@ -209,7 +241,7 @@ static pw_status run_parser(yaml_parser_t *parser, struct builder *b, struct pw_
     for (;;) {
         yaml_event_t event;
         if (yaml_parser_parse(parser, &event) == 0)
-            return parser_error(parser, b->file, err);
+            return parser_error(parser, b, err);
         bool end = event.type == YAML_STREAM_END_EVENT;
         pw_status status = on_event(b, &event, err);
         yaml_event_delete(&event);
@@ -238,10 +270,15 @@ pw_status pw_yaml_parse(const char *text, size_t size, const char *file, struct 
     yaml_parser_t parser;
     if (size > TEXT_MAX)
         return pw_error_set(err, PW_ERR_FORMAT, "%s: %zu bytes, at most %zu are read", file, size, TEXT_MAX);
+    status = refuse_conflict(text, size, file, err);
+    if (status != PW_OK)
+        return status;
     struct builder *b = pw_calloc(1, sizeof *b);
     if (b == NULL)
         return pw_error_memory(err, sizeof *b);
     b->arena = arena;
+    b->text = text;
+    b->size = size;
     b->file = pw_arena_strndup(arena, file, strlen(file));
     if (b->file == NULL || yaml_parser_initialize(&parser) == 0) {
         pw_free(b);

@@ -66,7 +66,8 @@ pw_status pw_history_prune(struct pw_store *store, const struct pw_history_reten
 
 /* A whole, consistent copy while others go on writing; replaces `path` only when it is complete and sound. */
 pw_status pw_history_backup(struct pw_store *store, const char *path, struct pw_error *err);
-/* SQLite's own check of all pages and indexes; PW_ERR_STORE with what it found. */
+/* SQLite's own check of all pages and indexes, and whether all tables and columns are there; PW_ERR_STORE with what
+ * it found. */
 pw_status pw_store_integrity(struct pw_store *store, struct pw_error *err);
 
 #endif

@@ -27,6 +27,8 @@ static const char *advice(int code)
         return "another process holds it: wait for it, or choose another place with --db FILE";
     case SQLITE_IOERR:
         return "reading or writing failed: check the disk";
+    case SQLITE_ERROR: /* our SQL is fixed: a table or column is not there, or there twice */
+        return "it is not as its schema says: move it away, or restore a backup";
     default:
         return "";
     }
@@ -109,9 +111,13 @@ static pw_status set_up(struct pw_store *store, struct pw_error *err)
 /* A connection that is set up, of whatever schema the file has. */
 static pw_status open_as(const char *path, const char *name, int flags, struct pw_store **out, struct pw_error *err)
 {
-    struct pw_store *store = pw_calloc(1, sizeof *store);
+    struct pw_store *store;
     pw_status status = PW_OK;
 
+    if (pw_file_is_dir(path))
+        return pw_error_set(err, PW_ERR_STORE, "%s: is a folder, expected a file: choose another place with --db FILE",
+                            path);
+    store = pw_calloc(1, sizeof *store);
     if (!store || !(store->path = pw_strdup(path))) {
         pw_free(store);
         return pw_error_memory(err, sizeof *store);

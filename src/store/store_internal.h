@@ -20,6 +20,8 @@ pw_status pw_store_prepare(struct pw_store *store, const char *sql, sqlite3_stmt
 pw_status pw_store_run_once(struct pw_store *store, sqlite3_stmt *statement, const char *what, struct pw_error *err);
 /* Brings the file to the newest schema. */
 pw_status pw_store_migrate(struct pw_store *store, struct pw_error *err);
+/* Whether every table and column of the schema is there; PW_ERR_STORE with the first that is not. */
+pw_status pw_store_complete(struct pw_store *store, struct pw_error *err);
 pw_status pw_store_version(struct pw_store *store, int *version, struct pw_error *err); /* that the file has */
 
 /* Binding by position; a NaN or an unknown time becomes NULL. */

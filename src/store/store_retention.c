@@ -172,7 +172,9 @@ static pw_status check_db(sqlite3 *db, const char *path, struct pw_error *err)
 
 pw_status pw_store_integrity(struct pw_store *store, struct pw_error *err)
 {
-    return check_db(store->db, store->path, err);
+    pw_status status = check_db(store->db, store->path, err);
+
+    return status == PW_OK ? pw_store_complete(store, err) : status;
 }
 
 static pw_status copy_pages(struct pw_store *store, sqlite3 *to, const char *path, struct pw_error *err)

@@ -137,6 +137,11 @@ pw_status pw_store_migrate(struct pw_store *store, struct pw_error *err)
             "%s: made by a newer portwright (schema %d, this one knows %d): update portwright, or choose "
             "another place with --db FILE",
             store->path, version, NEWEST);
+    if (version < 0)
+        return pw_error_set(err, PW_ERR_STORE,
+                            "%s: its schema is %d, expected 0 to %d: it is no store of portwright, or was changed by "
+                            "hand; choose another place with --db FILE",
+                            store->path, version, NEWEST);
     if (version == NEWEST)
         return PW_OK;
     if (store->read_only)
@@ -154,5 +159,50 @@ pw_status pw_store_migrate(struct pw_store *store, struct pw_error *err)
         status = pw_store_exec(store, "COMMIT", err);
     if (status != PW_OK)
         sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
+    return status;
+}
+
+static pw_status want_column(struct pw_store *store, sqlite3_stmt *has, const char *table, const char *column,
+                             struct pw_error *err)
+{
+    int code;
+
+    sqlite3_reset(has);
+    sqlite3_bind_text(has, 1, table, -1, SQLITE_TRANSIENT);
+    sqlite3_bind_text(has, 2, column, -1, SQLITE_TRANSIENT);
+    code = sqlite3_step(has);
+    if (code == SQLITE_ROW)
+        return PW_OK;
+    if (code != SQLITE_DONE)
+        return pw_store_fail(store, "could not be checked", err);
+    return pw_error_set(err, PW_ERR_STORE,
+                        "%s: is damaged: column %s of table %s is missing, schema %d has it; move it away and restore "
+                        "a backup (portwright history backup makes one)",
+                        store->path, column, table, NEWEST);
+}
+
+pw_status pw_store_complete(struct pw_store *store, struct pw_error *err)
+{
+    struct pw_store fresh = {.path = store->path};
+    sqlite3_stmt *all = NULL, *has = NULL;
+    pw_status status = PW_OK;
+
+    if (sqlite3_open(":memory:", &fresh.db) != SQLITE_OK)
+        status = pw_store_fail(&fresh, "could not be checked", err);
+    for (int version = 0; status == PW_OK && version < NEWEST; version++)
+        status = pw_store_exec(&fresh, migrations[version], err);
+    if (status == PW_OK)
+        status = pw_store_prepare(&fresh,
+                                  "SELECT m.name, c.name FROM sqlite_master m, pragma_table_info(m.name) c"
+                                  " WHERE m.type='table'",
+                                  &all, err);
+    if (status == PW_OK)
+        status = pw_store_prepare(store, "SELECT 1 FROM pragma_table_info(?1) WHERE name=?2", &has, err);
+    while (status == PW_OK && sqlite3_step(all) == SQLITE_ROW)
+        status = want_column(store, has, (const char *)sqlite3_column_text(all, 0),
+                             (const char *)sqlite3_column_text(all, 1), err);
+    sqlite3_finalize(all);
+    sqlite3_finalize(has);
+    sqlite3_close(fresh.db);
     return status;
 }

@@ -126,6 +126,7 @@ static pw_status run_hides(struct script *script, const char *words, struct pw_e
 static pw_status run_wait(struct script *script, const char *words, struct pw_error *err)
 {
     struct pollfd wait[PW_APP_TARGETS];
+    const char *given = words;
     char *end;
     long seconds = strtol(words, &end, 10);
     int64_t until;
@@ -135,7 +136,7 @@ static pw_status run_wait(struct script *script, const char *words, struct pw_er
     else
         seconds = DEFAULT_WAIT_S;
     if (seconds < 0 || seconds > MAX_WAIT_S)
-        return wrong(script, err, "seconds from 0 to 86400", words);
+        return wrong(script, err, "seconds from 0 to 86400", given);
     for (size_t k = 0; k < script->app.session_count; k++)
         wait[k] = (struct pollfd){.fd = pw_session_fd(script->app.sessions[k]), .events = POLLIN};
     until = pw_clock_ns() + (int64_t)seconds * 1000000000;

@@ -122,16 +122,41 @@ static void set_up_colors(int color)
         init_pair((short)(i + 1), looks[i].foreground, looks[i].background);
 }
 
+/* Without cursor movement (TERM=dumb) curses answers, but the screen would be a heap of letters. */
+static pw_status open_screen(struct pw_error *err)
+{
+    const char *name = getenv("TERM");
+    const char *move;
+
+    if (!name || !*name)
+        return pw_error_set(err, PW_ERR_USAGE, "TERM is not set, expected the terminal's name, such as xterm-256color");
+    term.screen = newterm(NULL, stdout, stdin);
+    if (!term.screen)
+        return pw_error_set(err, PW_ERR_USAGE, "the terminal '%s' is not known (TERM)", name);
+    move = tigetstr("cup");
+    if (move && move != (char *)-1)
+        return PW_OK;
+    endwin();
+    delscreen(term.screen);
+    term.screen = NULL;
+    return pw_error_set(
+        err, PW_ERR_USAGE,
+        "the terminal '%s' (TERM) cannot move its cursor: portwright inventory and check write plain text", name);
+}
+
 pw_status pw_term_open(int color, struct pw_error *err)
 {
+    pw_status status;
+
     if (tcgetattr(STDIN_FILENO, &saved_terminal) != 0)
         return pw_error_set(err, PW_ERR_USAGE, "the workbench needs a terminal: %s", strerror(errno));
     if (pipe2(term.wake, O_CLOEXEC | O_NONBLOCK) != 0)
         return pw_error_set(err, PW_ERR_IO, "no pipe: %s", strerror(errno));
-    term.screen = newterm(NULL, stdout, stdin);
-    if (!term.screen)
-        return pw_error_set(err, PW_ERR_USAGE, "the terminal '%s' is not known (TERM)",
-                            getenv("TERM") ? getenv("TERM") : "");
+    status = open_screen(err);
+    if (status != PW_OK) {
+        pw_term_close();
+        return status;
+    }
     term.ascii = strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
     term.open = true;
     set_escdelay(25);

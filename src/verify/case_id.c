@@ -212,11 +212,12 @@ pw_status pw_case_id_parse(const char *id, char signature[17], struct pw_case_sp
     char *slash;
 
     memset(spec, 0, sizeof *spec);
-    if (strlen(id) >= PW_CASE_ID_MAX || !take(&at, ':', version, sizeof version))
-        return pw_error_set(err, PW_ERR_USAGE, "case '%.64s': no id is that long", id);
-    if (strcmp(version, "2") != 0)
-        return pw_error_set(err, PW_ERR_USAGE, "case '%s': expected format 2 (2:<signature>:…), found '%s'", id,
-                            version);
+    if (strlen(id) >= PW_CASE_ID_MAX)
+        return pw_error_set(err, PW_ERR_USAGE, "case '%.64s…': expected fewer than %d characters, found %zu", id,
+                            PW_CASE_ID_MAX, strlen(id));
+    if (!take(&at, ':', version, sizeof version) || strcmp(version, "2") != 0)
+        return pw_error_set(err, PW_ERR_USAGE, "case '%s': expected format 2 (2:<signature>:…), found '%.*s'", id,
+                            (int)strcspn(id, ":"), id);
     if (!take(&at, ':', signature, 17) || !is_hex(signature, 16) || !take(&at, ':', dtype, sizeof dtype) ||
         !take(&at, ':', shapes, sizeof shapes) || !take(&at, ':', dist, sizeof dist) ||
         !take(&at, ':', seed, sizeof seed) || *at)

@@ -10,11 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "base/file.h"
 #include "paths.h"
+#include "store/history.h"
 #include "store/store_internal.h"
 
 static char folder[64];
@@ -151,6 +153,68 @@ static void test_failed_migration_changes_nothing(void **state)
     pw_buf_clear(&after);
 }
 
+/* What is no store, or no whole one, is said with what was expected. */
+static void expect_refused(const char *name, const char *part)
+{
+    for (int read_only = 0; read_only < 2; read_only++) {
+        struct pw_store *store = NULL;
+        struct pw_error err = {0};
+
+        assert_int_equal(pw_store_open(path_of(name), read_only, &store, &err), PW_ERR_STORE);
+        if (!strstr(err.message, part))
+            fail_msg("'%s' lacks '%s'", err.message, part);
+        assert_null(store);
+    }
+}
+
+static void change(const char *name, const char *sql)
+{
+    sqlite3 *db = NULL;
+
+    assert_int_equal(sqlite3_open(path_of(name), &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+}
+
+static void test_what_is_no_store_is_said(void **state)
+{
+    struct pw_store *store = NULL;
+    struct pw_error err = {0};
+
+    (void)state;
+    assert_int_equal(mkdir(path_of("folder.db"), 0777), 0);
+    expect_refused("folder.db", "is a folder, expected a file");
+    assert_int_equal(pw_store_open(path_of("negative.db"), false, &store, &err), PW_OK);
+    pw_store_close(store);
+    change("negative.db", "PRAGMA user_version=-1");
+    expect_refused("negative.db", "its schema is -1, expected 0 to ");
+}
+
+static void test_a_lost_table_is_found(void **state)
+{
+    static const char *const rows[][2] = {
+        {"PRAGMA foreign_keys=OFF; DROP TABLE run_node", "table run_node is missing"},
+        {"ALTER TABLE result DROP COLUMN kernel_hash", "column kernel_hash of table result is missing"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct pw_store *store = NULL;
+        struct pw_error err = {0};
+
+        unlink(path_of("lost.db"));
+        assert_int_equal(pw_store_open(path_of("lost.db"), false, &store, &err), PW_OK);
+        assert_int_equal(pw_store_integrity(store, &err), PW_OK);
+        pw_store_close(store);
+        change("lost.db", rows[i][0]);
+        assert_int_equal(pw_store_open(path_of("lost.db"), false, &store, &err), PW_OK);
+        assert_int_equal(pw_store_integrity(store, &err), PW_ERR_STORE);
+        if (!strstr(err.message, rows[i][1]))
+            fail_msg("'%s' lacks '%s'", err.message, rows[i][1]);
+        pw_store_close(store);
+    }
+}
+
 static void test_newer_is_refused_untouched(void **state)
 {
     struct pw_store *store = NULL;
@@ -180,6 +244,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_each_older_version, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_failed_migration_changes_nothing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_newer_is_refused_untouched, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_what_is_no_store_is_said, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_a_lost_table_is_found, set_up, tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
