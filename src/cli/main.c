@@ -3,12 +3,14 @@
  * `portwright --check MODEL` is `portwright check MODEL`, and the hidden `--worker` makes this
  * process one of the target's workers.
  */
+#include <fcntl.h>
 #include <locale.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/compiler.h"
+#include "base/file.h"
 #include "base/text.h"
 #include "cli/cmd.h"
 #include "cli/options.h"
@@ -64,13 +66,10 @@ static int mistyped(const char *word)
 {
     const char *names[PW_COUNT_OF(commands)];
     const char *near;
-    FILE *file = fopen(word, "rb");
     char safe[128];
 
-    if (file) {
-        fclose(file);
+    if (pw_file_exists(word))
         return 0;
-    }
     for (size_t i = 0; i < PW_COUNT_OF(commands); i++)
         names[i] = commands[i].name;
     near = strchr(word, '/') || strchr(word, '.') ? NULL : pw_text_nearest(word, names, PW_COUNT_OF(commands));
@@ -81,16 +80,19 @@ static int mistyped(const char *word)
     return 1;
 }
 
-int main(int argc, char **argv)
+/* Where a standard stream is closed, the next file would take its number, and what is printed would go into it.
+ * Opened to read only, so that writing still fails and is said. */
+static void fill_standard_streams(void)
+{
+    for (int fd = 0; fd <= 2; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDONLY) < 0)
+            return;
+}
+
+static int run(int argc, char **argv)
 {
     const struct command *command;
 
-    if (argc > 1 && !strcmp(argv[1], "--worker"))
-        return pw_worker_main(argc, argv);
-    if (argc > 1 && !strcmp(argv[1], "--reference"))
-        return pw_reference_main(argc, argv);
-    setlocale(LC_CTYPE, "");
-    signal(SIGPIPE, SIG_IGN);
     if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help"))) {
         print_usage(stdout);
         return PW_EXIT_HELD;
@@ -111,4 +113,23 @@ int main(int argc, char **argv)
     if (argc > 1 && argv[1][0] != '-' && mistyped(argv[1]))
         return PW_EXIT_USAGE;
     return pw_cmd_workbench(argc, argv);
+}
+
+int main(int argc, char **argv)
+{
+    int code;
+
+    fill_standard_streams();
+    if (argc > 1 && !strcmp(argv[1], "--worker"))
+        return pw_worker_main(argc, argv);
+    if (argc > 1 && !strcmp(argv[1], "--reference"))
+        return pw_reference_main(argc, argv);
+    setlocale(LC_CTYPE, "");
+    signal(SIGPIPE, SIG_IGN);
+    code = run(argc, argv);
+    if ((fflush(stdout) || ferror(stdout)) && code == PW_EXIT_HELD) { /* a report's failed write was said already */
+        fputs("portwright: standard output could not be written\n", stderr);
+        code = PW_EXIT_USAGE;
+    }
+    return code;
 }

@@ -596,6 +596,17 @@ static void on_key(struct pw_tui *tui, uint32_t key)
         act_on(tui, pw_tui_global_keys, key);
 }
 
+/* Pasted text goes into a prompt that is open, a line break as a blank. Elsewhere each letter would be a command. */
+static void on_pasted(struct pw_tui *tui, uint32_t key)
+{
+    if (tui->prompt.kind == PW_PROMPT_CLOSED)
+        snprintf(tui->flash, sizeof tui->flash, "pasted text is only taken where a line is asked for, as after / or :");
+    else if (key == PW_KEY_ENTER || key == PW_KEY_TAB)
+        on_prompt_key(tui, ' ');
+    else if (key < PW_KEY_UP)
+        on_prompt_key(tui, key);
+}
+
 /* A click on a row moves there, on the row under the cursor it opens it; on a head it sorts; on the footer it presses
  * the key that is named there. */
 static void on_click(struct pw_tui *tui, int row, int column)
@@ -629,7 +640,10 @@ void pw_tui_apply(struct pw_tui *tui, const struct pw_input *input)
 {
     switch (input->kind) {
     case PW_INPUT_KEY:
-        on_key(tui, input->key);
+        if (input->pasted)
+            on_pasted(tui, input->key);
+        else
+            on_key(tui, input->key);
         break;
     case PW_INPUT_CLICK:
         on_click(tui, input->row, input->column);

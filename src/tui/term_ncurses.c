@@ -36,8 +36,15 @@ static const struct style_look {
     [PW_STYLE_ACCENT] = {COLOR_MAGENTA, -1, 0, A_BOLD},
 };
 
+/* The terminal says where a paste begins and ends, when it is asked to. */
+#define PASTE_BEGIN (KEY_MAX - 2)
+#define PASTE_END (KEY_MAX - 1)
+#define PASTE_TOLD "\033[?2004h"
+#define PASTE_UNTOLD "\033[?2004l"
+
 static struct {
     bool open, color, ascii;
+    bool pasting; /* between the begin and the end of a paste */
     SCREEN *screen;
     struct pw_cell *painted; /* what the terminal shows */
     int rows, columns;
@@ -82,12 +89,19 @@ static void on_continue(int number)
 /* Only what is safe in a signal handler: leave the alternate screen, show the cursor, restore the line. */
 static void restore_raw(void)
 {
-    static const char leave[] = "\033[?1000l\033[?1006l\033[?25h\033[0m\033[?1049l\r\n";
+    static const char leave[] = PASTE_UNTOLD "\033[?1000l\033[?1006l\033[?25h\033[0m\033[?1049l\r\n";
 
     if (write(STDOUT_FILENO, leave, sizeof leave - 1) < 0) {
         /* nothing more can be done */
     }
     tcsetattr(STDIN_FILENO, TCSANOW, &saved_terminal);
+}
+
+static void tell_pastes(bool on)
+{
+    fputs(on ? PASTE_TOLD : PASTE_UNTOLD, stdout);
+    fflush(stdout);
+    term.pasting = false;
 }
 
 static void on_fatal(int number)
@@ -169,6 +183,9 @@ pw_status pw_term_open(int color, struct pw_error *err)
     curs_set(0);
     mousemask(BUTTON1_CLICKED | BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED, NULL);
     mouseinterval(0);
+    define_key("\033[200~", PASTE_BEGIN);
+    define_key("\033[201~", PASTE_END);
+    tell_pastes(true);
     set_up_colors(color);
     handle(SIGTERM, on_end);
     handle(SIGHUP, on_end);
@@ -184,6 +201,7 @@ pw_status pw_term_open(int color, struct pw_error *err)
 void pw_term_close(void)
 {
     if (term.open) {
+        tell_pastes(false);
         endwin();
         delscreen(term.screen);
         term.open = false;
@@ -315,6 +333,7 @@ static bool mouse(struct pw_input *input)
 static void suspend_self(void)
 {
     def_prog_mode();
+    tell_pastes(false);
     endwin();
     kill(0, SIGTSTP);
     reset_prog_mode();
@@ -333,6 +352,7 @@ int pw_term_edit(const char *path, struct pw_error *err)
         return -1;
     }
     def_prog_mode();
+    tell_pastes(false);
     endwin();
     failed = posix_spawnp(&child, "sh", NULL, NULL, arguments, environ);
     if (!failed)
@@ -378,6 +398,7 @@ static void follow_size(bool *resized)
     if (continued) {
         continued = 0;
         reset_prog_mode();
+        tell_pastes(true);
         clearok(curscr, TRUE);
         pw_free(term.painted);
         term.painted = NULL;
@@ -403,7 +424,11 @@ bool pw_term_next(struct pw_input *input, bool *resized)
         kind = get_wch(&code);
         if (kind == ERR)
             return false;
-        *input = (struct pw_input){.kind = PW_INPUT_KEY};
+        *input = (struct pw_input){.kind = PW_INPUT_KEY, .pasted = term.pasting};
+        if (kind == KEY_CODE_YES && (code == PASTE_BEGIN || code == PASTE_END)) {
+            term.pasting = code == PASTE_BEGIN;
+            continue;
+        }
         if (kind == KEY_CODE_YES && code == KEY_MOUSE) {
             if (mouse(input))
                 return true;
@@ -417,12 +442,12 @@ bool pw_term_next(struct pw_input *input, bool *resized)
                 }
             continue;
         }
-        if (code == 26) { /* Ctrl-Z */
+        if (code == 26 && !term.pasting) { /* Ctrl-Z */
             suspend_self();
             follow_size(resized);
             continue;
         }
-        input->key = code == 3 ? 'q' : plain_key(code); /* Ctrl-C quits */
+        input->key = code == 3 && !term.pasting ? 'q' : plain_key(code); /* Ctrl-C quits */
         return true;
     }
 }

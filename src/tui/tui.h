@@ -40,6 +40,7 @@ typedef enum { PW_INPUT_KEY, PW_INPUT_CLICK, PW_INPUT_WHEEL, PW_INPUT_SESSION } 
 struct pw_input {
     pw_input_kind kind;
     uint32_t key;
+    bool pasted;                  /* KEY: text for a prompt, never a command */
     int row, column, steps;       /* CLICK, WHEEL (steps > 0: down) */
     const struct pw_event *event; /* SESSION; the model copies what it keeps */
     size_t side;                  /* SESSION: whose */

@@ -30,4 +30,16 @@ if grep -q "$(printf '\033')" "$scratch/err" "$scratch/out"; then
 else
     ok "an escape sequence in a file name is not printed raw"
 fi
+if [ -w /dev/full ]; then
+    for word in --help --version "check --help"; do
+        exits "$word on a full disk" 2 sh -c '"$0" $1 >/dev/full' "$PORTWRIGHT" "$word"
+        says "it is said" "$scratch/err" "standard output could not be written"
+    done
+fi
+exits "closed standard streams" 2 sh -c 'exec "$0" make-graph --layers 1 -o "$1" <&- >&- 2>&-' "$PORTWRIGHT" "$scratch/no.onnx/x"
+"$PORTWRIGHT" make-graph --layers 1 -o "$scratch/a.onnx" >/dev/null
+"$PORTWRIGHT" make-graph --layers 1 -o "$scratch/b.onnx" <&- >&- 2>&-
+cmp "$scratch/a.onnx" "$scratch/b.onnx" >"$scratch/out" 2>&1 && ok "nothing printed gets into a file" || not_ok "nothing printed gets into a file" "$scratch/out"
+mkfifo "$scratch/pipe"
+exits "a pipe in a model's place" 2 timeout 10 "$PORTWRIGHT" "$scratch/pipe"
 finish

@@ -31,6 +31,37 @@ static void test_query(void **state)
     close_tui(tui);
 }
 
+static void paste(struct pw_tui *tui, const char *text)
+{
+    for (; *text; text++) {
+        struct pw_input input = {.kind = PW_INPUT_KEY, .pasted = true};
+
+        input.key = *text == '\n' ? PW_KEY_ENTER : *text == '\033' ? PW_KEY_ESCAPE : (uint32_t)*text;
+        pw_tui_apply(tui, &input);
+    }
+}
+
+/* What is pasted presses no keys: in a prompt it is text without line breaks, elsewhere it is refused. */
+static void test_pasted_text(void **state)
+{
+    struct pw_tui *tui = open_tui(24, 120);
+
+    (void)state;
+    device_opens(tui);
+    paste(tui, "jjave:quit\nq");
+    assert_int_equal(tui->intent, PW_INTENT_NONE);
+    assert_int_equal(tui->cursor, 0);
+    assert_int_equal(tui->prompt.kind, PW_PROMPT_CLOSED);
+    shows(tui, "pasted text is only taken");
+    press(tui, "/");
+    paste(tui, "op:\033softmax\n");
+    assert_int_equal(tui->prompt.kind, PW_PROMPT_QUERY);
+    assert_string_equal(tui->prompt.text, "op:softmax ");
+    press(tui, "\n");
+    assert_int_equal(tui->visible_count, 1);
+    close_tui(tui);
+}
+
 /* Groups fold, signatures unfold into nodes, and the cursor stays on what it was on. */
 static void test_groups_and_nodes(void **state)
 {
@@ -385,6 +416,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_query),           cmocka_unit_test(test_groups_and_nodes),
+        cmocka_unit_test(test_pasted_text),     cmocka_unit_test(test_groups_and_nodes),
         cmocka_unit_test(test_palette),         cmocka_unit_test(test_saved_views),
         cmocka_unit_test(test_find_in_lines),   cmocka_unit_test(test_decisions),
         cmocka_unit_test(test_export_and_copy), cmocka_unit_test(test_endtoend),
