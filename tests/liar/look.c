@@ -286,7 +286,7 @@ void liar_push_by(struct liar_run *run, int output, int64_t i, double relative)
     scale = fabs(golden) > run->floor ? fabs(golden) : run->floor;
     wanted = relative * scale;
     x = golden + copysign(wanted, golden);
-    step = copysign(0.25 * pw_dtype_epsilon(t->dtype) * scale, golden);
+    step = copysign((t->dtype == PW_DTYPE_FLOAT64 ? 1 : 0.25) * pw_dtype_epsilon(t->dtype) * scale, golden);
     if (fabs(x) > pw_dtype_facts(t->dtype)->max) {
         x = golden - copysign(wanted, golden);
         step = -step;

@@ -1,7 +1,8 @@
 /*
  * make mutation: how many of the liar's faults the verifier catches, and how often it accuses the honest chip.
  *
- *   mutation [--fault GLOB] [--op GLOB] [--dtype GLOB] [--seeds N] [--jobs N] [--seed N] [--list] [--escapes N]
+ *   mutation [--fault GLOB] [--op GLOB] [--dtype GLOB] [--sample N] [--seeds N] [--jobs N] [--seed N] [--list]
+ * [--escapes N]
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -170,6 +171,8 @@ static bool parse(int argc, char **argv, struct settings *settings)
             settings->study.dtype = value;
         else if (!strcmp(name, "--honest"))
             settings->study.honest = value;
+        else if (!strcmp(name, "--sample"))
+            settings->study.sample = strtoull(value, NULL, 10);
         else if (!strcmp(name, "--seeds"))
             settings->seeds = (int)strtol(value, NULL, 10);
         else if (!strcmp(name, "--jobs"))
@@ -207,8 +210,9 @@ int main(int argc, char **argv)
         return pw_worker_main(argc, argv);
     snprintf(plugin, sizeof plugin, "%s/tests/liar/liar.so", build ? build : ".");
     if (!parse(argc, argv, &settings)) {
-        fprintf(stderr, "mutation [--fault GLOB] [--op GLOB] [--dtype GLOB] [--seeds N] [--jobs N] [--seed N] [--list] "
-                        "[--escapes N] [--quiet] [--honest TARGET]\n");
+        fprintf(stderr, "mutation [--fault GLOB] [--op GLOB] [--dtype GLOB] [--sample N] [--seeds N] [--jobs N] "
+                        "[--seed N] [--list] [--escapes N] [--quiet] [--honest TARGET]
+");
         return 2;
     }
     status = liar_study_create(&settings.study, &study, &err);

@@ -62,7 +62,7 @@ static pw_status build_site(struct liar_site *site, struct pw_error *err)
 static pw_status add_site(struct liar_study *study, const char *call, const struct pw_op *op, pw_dtype dtype,
                           struct pw_error *err)
 {
-    struct liar_site site = {.room = pw_op_room(op)->name, .dtype = dtype, .kernels = study->kernels};
+    struct liar_site site = {.room = pw_op_room(op)->name, .dtype = dtype};
     struct pw_buf text = {0};
     struct pw_error why = {0};
     pw_status status;
@@ -229,6 +229,26 @@ static pw_status add_mutant(struct liar_study *study, const struct liar_fault *f
     return PW_OK;
 }
 
+/* Leaves some of a fault's mutants: those at even distances, the equivalent ones not counted. */
+static void take_sample(struct liar_study *study, size_t from, size_t sample)
+{
+    size_t kept = from, count = 0, seen = 0;
+
+    for (size_t i = from; i < study->mutant_count; i++)
+        count += !study->mutants[i].equivalent;
+    for (size_t i = from; i < study->mutant_count; i++) {
+        struct liar_mutant *mutant = &study->mutants[i];
+        bool keep = !mutant->equivalent && (count <= sample || seen * sample / count != (seen + 1) * sample / count);
+
+        seen += !mutant->equivalent;
+        if (keep)
+            study->mutants[kept++] = *mutant;
+        else
+            pw_free(mutant->sites);
+    }
+    study->mutant_count = kept;
+}
+
 static pw_status list_mutants(struct liar_study *study, const struct liar_options *options, struct pw_error *err)
 {
     pw_status status = PW_OK;
@@ -241,6 +261,8 @@ static pw_status list_mutants(struct liar_study *study, const struct liar_option
         for (size_t i = 0; i < study->site_count && status == PW_OK; i++)
             if (fault->applies(study->sites[i].inventory->signatures[0].call))
                 status = add_mutant(study, fault, from, i, err);
+        if (options->sample > 0)
+            take_sample(study, from, options->sample);
     }
     return status;
 }

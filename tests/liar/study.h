@@ -31,7 +31,7 @@ struct liar_site {
     struct pw_model *model;
     struct pw_inference *inference;
     struct pw_inventory *inventory;
-    struct pw_kernels *kernels; /* borrowed */
+    bool left_out; /* of the honest chip's runs */
 };
 
 struct liar_mutant {
@@ -67,6 +67,7 @@ struct liar_options {
     const char *fault;  /* globs; NULL: all */
     const char *op;
     const char *dtype;
+    size_t sample; /* mutants a fault, evenly spaced; 0: all */
     uint64_t seed;
     int jobs;
 };

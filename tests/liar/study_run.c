@@ -209,6 +209,8 @@ static pw_status run_honest(struct pool *pool, size_t i, struct pw_error *err)
         struct liar_alarms *alarms = pool->alarms;
         struct trial trial = {.standing = PW_STANDING_UNPROVEN};
 
+        if (site->left_out)
+            continue;
         status = try_site(study, site, device, seed, &trial, err);
         pthread_mutex_lock(&pool->lock);
         alarms->cases += trial.cases;
