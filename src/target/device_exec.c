@@ -260,6 +260,7 @@ static pw_status read_times(struct pw_exec *x, struct pw_link *link, struct pw_w
         return pw_exec_paced_end(x, link, wire, err);
     uint64_t build = pw_wire_read_u64(wire), wall = pw_wire_read_u64(wire), device = pw_wire_read_u64(wire);
     x->reply->input_changed = pw_wire_read_u32(wire) != 0;
+    x->reply->found = (int64_t)pw_wire_read_u64(wire);
     size_t count = pw_wire_read_count(wire, sizeof(int64_t));
     bool good = !wire->bad && build <= most && wall <= most && count <= (size_t)x->work.repeats;
     uint64_t total = good ? build + wall : 0;

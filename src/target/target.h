@@ -91,6 +91,9 @@ struct pw_target_library_call {
     const struct pw_target_tensor *outputs;
     size_t output_count;
     uint64_t seed; /* of the draws of a random operator: the same seed, the same draws */
+    /* Where the data decides a size (NonZero, Compress…) outputs have the most that it can be: lay them out densely for
+     * what came out, and write that dim here. NULL when only asked whether the call is supported. */
+    int64_t *found;
 };
 
 struct pw_target {

@@ -205,6 +205,7 @@ static pw_status serve_execute(struct pw_worker *worker, uint64_t id, struct pw_
     pw_wire_u64(reply, (uint64_t)result.wall_ns);
     pw_wire_u64(reply, (uint64_t)result.device_ns);
     pw_wire_u32(reply, result.input_changed);
+    pw_wire_u64(reply, (uint64_t)result.found);
     pw_wire_u32(reply, (uint32_t)result.sample_count);
     pw_wire_bytes(reply, result.samples, (size_t)result.sample_count * sizeof *result.samples);
     pw_buf_clear(&result.log);

@@ -68,6 +68,7 @@ struct pw_worker_result {
     int64_t *samples; /* in the arena of the request */
     int sample_count;
     bool input_changed;
+    int64_t found; /* a library's answer to a size that the data decides */
     struct pw_buf log;
 };
 

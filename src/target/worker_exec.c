@@ -25,6 +25,7 @@ struct run {
     struct pw_hash128 *program_keys;
     struct pw_target_launch *launches[2]; /* [1]: on the alternate buffers */
     struct pw_target_library_call call[2];
+    int64_t found;                 /* by the library */
     bool alternates;               /* there are any */
     struct pw_worker_buffer flush; /* owned; data NULL: caches stay as they are */
     uint8_t flushed;               /* changes with each pass */
@@ -262,7 +263,8 @@ static pw_status bind_library(struct run *run, int set, struct pw_error *err)
                                                      .input_count = work->library_inputs,
                                                      .outputs = tensors + work->library_inputs,
                                                      .output_count = work->library_outputs,
-                                                     .seed = work->library_seed};
+                                                     .seed = work->library_seed,
+                                                     .found = &run->found};
     return PW_OK;
 }
 
@@ -489,6 +491,7 @@ pw_status pw_worker_execute(struct pw_worker *worker, const struct pw_work *work
         status = work->paced ? run_paced(&run, talk, err) : run_all(&run, result, err);
     if (status == PW_OK)
         status = bring_back(&run, result, err);
+    result->found = run.found;
     drop_flush(&run);
     drop_buffers(&run, status == PW_OK);
     return status;

@@ -182,7 +182,7 @@ pw_status pw_impl_find(const struct pw_call *call, const struct pw_kernels *kern
         if (status == PW_OK)
             status = add_kernels(&most, kernels, device, arena, out, err);
         if (status == PW_OK)
-            status = add_library(call, device, arena, out, err);
+            status = add_library(&most, device, arena, out, err);
         if (status != PW_OK)
             return status;
     }

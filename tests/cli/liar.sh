@@ -28,7 +28,7 @@ graph layout "Transpose-25 perm=[1,0] (float32[17,19])" "Concat-13 axis=0 (int32
 lies layout off_by_one_row Transpose
 lies layout tail_last Concat
 lies layout overrun Transpose
-graph pool "AveragePool-22 kernel_shape=[3,3] pads=[1,0,0,1] (float32[1,2,9,11])" "MaxPool-22 kernel_shape=[2,2] (float32[1,2,9,11])"
+graph pool "AveragePool-22 kernel_shape=[3,3] pads=[1,0,0,1] (float32[1,2,9,11])" "MaxPool-22 kernel_shape=[2,2] (float32[1,1,10,10])"
 lies pool pads_swapped AveragePool
 lies pool crash_odd MaxPool
 graph norm "LayerNormalization-17 (float32[7,61], float32[61], float32[61])"

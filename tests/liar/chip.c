@@ -107,6 +107,7 @@ static pw_status make_outputs(struct liar_run *run, struct pw_error *err)
     int64_t most = -1;
 
     run->output_count = run->call.output_count;
+    pw_call_take_most(&run->call);
     for (int i = 0; i < run->output_count; i++) {
         const struct pw_info *info = &run->call.out[i];
         int64_t dims[PW_MAX_RANK];
@@ -233,6 +234,22 @@ pw_status liar_golden(struct liar_run *run, struct pw_error *err)
     return PW_OK;
 }
 
+/* A size that the data decided: the output becomes as large as it came out, within what there is room for. */
+static void take_found(struct liar_run *run, int i, const struct pw_tensor *made)
+{
+    struct pw_tensor *t = &run->out[i];
+    int64_t room = t->count > 0 ? t->count : 0, count = 1;
+
+    if (!run->call.out[i].open || made->rank != t->rank || made->count > room)
+        return;
+    for (int d = 0; d < t->rank; d++) {
+        if (run->call.out[i].open >> d & 1)
+            run->found = t->dims[d] = made->dims[d];
+        count *= t->dims[d];
+    }
+    t->count = count;
+}
+
 pw_status liar_store(struct liar_run *run, const struct pw_value *carried, struct pw_error *err)
 {
     for (int i = 0; i < run->output_count; i++) {
@@ -245,6 +262,7 @@ pw_status liar_store(struct liar_run *run, const struct pw_value *carried, struc
         status = pw_eval_round(&rounded, &carried[i], err);
         if (status != PW_OK)
             return status;
+        take_found(run, i, &rounded.tensor);
         bytes = pw_tensor_bytes(&rounded.tensor);
         if (rounded.tensor.dtype == run->out[i].dtype && bytes > 0)
             memcpy(run->out[i].data, rounded.tensor.data, bytes < most ? bytes : most);

@@ -56,6 +56,7 @@ struct liar_run {
     int main;                 /* output with the most elements */
     double tolerance;         /* of the default protocol */
     double floor;             /* of the main output */
+    int64_t found;            /* the dim that the data decided */
     bool wrote[LIAR_OUTPUTS]; /* false: the chip leaves the memory as it was */
     int64_t unwritten_from;   /* of the main output: elements from here on stay as they were */
     struct liar_memory *memory;

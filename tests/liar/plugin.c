@@ -202,6 +202,8 @@ static int liar_library_op(void *device, const struct pw_target_library_call *ca
         status = liar_run_compute(run, &err);
     if (status == PW_OK)
         write_outputs(run, call);
+    if (status == PW_OK && call->found)
+        *call->found = run->found;
     else
         snprintf(message, message_size, "%s", err.message);
     liar_run_clear(run);

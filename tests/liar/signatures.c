@@ -158,6 +158,10 @@ const struct liar_signature liar_signatures[] = {
     {"TopK-24 largest=0 (T[7,47], int64[1] 27)", NULL},
     {"EyeLike-22 k=3 (T[31,37])", NULL},
     {"TensorScatter-24 (T[3,2,23,11], T[3,2,4,11], int64[3])", NULL},
+    {"NonZero-13 (" FLAT ")", NULL},
+    {"Compress-11 axis=1 (T[5,23,11], bool[23])", NULL},
+    {"Unique-11 sorted=0 (T[61]) -> 4", NULL},
+    {"Unique-11 axis=1 (T[2,61])", NULL},
     /* layout */
     {"Identity-25 (" FLAT ")", NULL},
     {"Reshape-25 (" FLAT ", int64[2] 61 21)", NULL},
@@ -302,6 +306,11 @@ const struct liar_signature liar_signatures[] = {
     {"LogSoftmax-13 (T[3,7,61])", NULL},
     {"LogSoftmax-13 axis=1 (T[3,19,23])", NULL},
     {"Hardmax-13 axis=1 (T[3,19,23])", NULL},
+    /* text, vision */
+    {"TfIdfVectorizer-9 max_gram_length=2 max_skip_count=1 min_gram_length=1 mode='TF' ngram_counts=[0,4] "
+     "ngram_indexes=[0,1,2,3,4,5,6] pool_int64s=[2,3,5,4,5,6,7,8,6,7] (T[7,61])",
+     NULL},
+    {"NonMaxSuppression-11 (float32[2,13,4], float32[2,3,13], int64[1] 5, float32[1] 0.3, float32[1] 0.1)", "float32"},
     /* training */
     {"ai.onnx.preview.training:Adagrad-1 norm_coefficient=0.1 (float32[], int64[], T[7,61], T[7,61], T[7,61]) -> 2",
      FLOATS},

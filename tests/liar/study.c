@@ -39,8 +39,23 @@ static void clear_site(struct liar_site *site)
     pw_inventory_destroy(site->inventory);
     pw_inference_destroy(site->inference);
     pw_model_destroy(site->model);
+    pw_arena_clear(&site->arena);
     pw_buf_clear(&site->bytes);
     pw_free(site->text);
+}
+
+static pw_status take_call(struct liar_site *site, struct pw_error *err)
+{
+    const struct pw_call *call = site->inventory->signatures[0].call;
+    size_t count = (size_t)call->output_count;
+
+    site->call = *call;
+    site->call.out = pw_arena_alloc(&site->arena, count + 1, sizeof *call->out);
+    if (!site->call.out)
+        return pw_error_memory(err, count * sizeof *call->out);
+    memcpy(site->call.out, call->out, count * sizeof *call->out);
+    pw_call_take_most(&site->call);
+    return PW_OK;
 }
 
 static pw_status build_site(struct liar_site *site, struct pw_error *err)
@@ -56,7 +71,7 @@ static pw_status build_site(struct liar_site *site, struct pw_error *err)
         status = pw_inventory_create(site->model, site->inference, &site->inventory, err);
     if (status == PW_OK && site->inventory->signature_count != 1)
         status = pw_error_set(err, PW_ERR_INTERNAL, "%zu signatures, expected 1", site->inventory->signature_count);
-    return status;
+    return status == PW_OK ? take_call(site, err) : status;
 }
 
 static pw_status add_site(struct liar_study *study, const char *call, const struct pw_op *op, pw_dtype dtype,
@@ -259,7 +274,7 @@ static pw_status list_mutants(struct liar_study *study, const struct liar_option
         if (!wanted(options->fault, fault->name))
             continue;
         for (size_t i = 0; i < study->site_count && status == PW_OK; i++)
-            if (fault->applies(study->sites[i].inventory->signatures[0].call))
+            if (fault->applies(&study->sites[i].call))
                 status = add_mutant(study, fault, from, i, err);
         if (options->sample > 0)
             take_sample(study, from, options->sample);

@@ -31,6 +31,8 @@ struct liar_site {
     struct pw_model *model;
     struct pw_inference *inference;
     struct pw_inventory *inventory;
+    struct pw_call call; /* the signature's, with room for what the data decides */
+    struct pw_arena arena;
     bool left_out; /* of the honest chip's runs */
 };
 
