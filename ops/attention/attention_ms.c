@@ -126,6 +126,8 @@ static pw_status separate_key_value(const struct pw_call *call, struct pw_attent
     }
     if (!v || k->rank != v->rank)
         return pw_call_error(call, err, "key and value have different forms");
+    if (v->dims[0] != k->dims[0])
+        return pw_call_error(call, err, "value has another batch than key");
     if (k->rank == 4 && k->dims[1] == n && v->dims[1] == n && v->dims[2] == k->dims[2]) { /* already by head */
         a->keys = k->dims[2];
         a->value_size = v->dims[3];

@@ -220,20 +220,20 @@ pw_status pw_random_multinomial_property(const struct pw_call *call, const struc
 
 /* ---- Dropout ---- */
 
-/* Is y the kept x, dropped, or neither? An x of 0 is both. */
+/* Is y the kept x, dropped, or neither? An x of 0, or so small that it may round to 0, is both. */
 static pw_status check_element(const struct pw_call *call, int64_t i, double x, double y, double scale, double slack,
-                               double most, const struct pw_tensor *mask, bool *dropped, bool *counts,
-                               struct pw_error *err)
+                               const struct pw_dtype_facts *facts, const struct pw_tensor *mask, bool *dropped,
+                               bool *counts, struct pw_error *err)
 {
-    double wanted = x * scale;
+    double wanted = x * scale, step = slack * facts->min_normal; /* below it numbers lie no closer */
     bool kept = y == wanted || (isnan(y) && isnan(wanted)) || fabs(y - wanted) <= slack * fabs(wanted) ||
-                (isinf(y) && fabs(wanted) > most && (y > 0.0) == (wanted > 0.0));
+                fabs(y - wanted) <= step || (isinf(y) && fabs(wanted) > facts->max && (y > 0.0) == (wanted > 0.0));
 
     if (!kept && y != 0.0)
         return pw_call_error(call, err, "element %" PRId64 " is %g, neither 0 nor %g (%g * %g)", i, y, wanted, x,
                              scale);
     *dropped = !kept;
-    *counts = x != 0.0;
+    *counts = x != 0.0 && !(fabs(wanted) <= step);
     if (mask == NULL)
         return PW_OK;
     if (pw_tensor_get(mask, i) != 0.0 && pw_tensor_get(mask, i) != 1.0)
@@ -268,7 +268,7 @@ pw_status pw_dropout_property(const struct pw_call *call, const struct pw_value 
         bool dropped = false, counts = false;
 
         status = check_element(call, i, pw_tensor_get(x, i), pw_tensor_get(y, i), scale, slack,
-                               pw_dtype_facts(y->nominal)->max, mask, &dropped, &counts, err);
+                               pw_dtype_facts(y->nominal), mask, &dropped, &counts, err);
         if (status != PW_OK)
             return status;
         seen += dropped && counts;

@@ -139,11 +139,10 @@ static pw_status honest(struct liar_study *study, const struct settings *setting
     if (status != PW_OK)
         return status;
     printf("\n%s", pw_buf_text(&alarms->text));
-    printf(
-        "honest chip: %zu false alarms in %zu cases (%zu signatures, %d seeds; %zu cases warned, %zu had no evidence; "
-        "signatures unproven %zu, mistrusted %zu), %.0f s\n",
-        alarms->failed, alarms->cases, study->site_count, settings->seeds, alarms->warned, alarms->skipped,
-        alarms->unproven, alarms->mistrusted, (double)(pw_clock_ns() - start) * 1e-9);
+    printf("honest chip: %zu false alarms in %zu cases (%zu runs of signatures, %d seeds; %zu cases warned, %zu had no "
+           "evidence; unproven %zu, mistrusted %zu), %.0f s\n",
+           alarms->failed, alarms->cases, alarms->runs, settings->seeds, alarms->warned, alarms->skipped,
+           alarms->unproven, alarms->mistrusted, (double)(pw_clock_ns() - start) * 1e-9);
     return PW_OK;
 }
 

@@ -171,7 +171,7 @@ static pw_status add_signature(struct liar_study *study, const struct liar_optio
 {
     const struct pw_op *op = op_of(signature->call);
     pw_status status = PW_OK;
-    size_t before = study->site_count + study->not_made_count;
+    size_t before = study->site_count + study->not_made_count, first = study->site_count;
 
     if (!op) {
         not_made(study, signature->call, "no such operator");
@@ -184,6 +184,10 @@ static pw_status add_signature(struct liar_study *study, const struct liar_optio
                               : claimed(study, op, variable_of(signature, op), (pw_dtype)d))
             if (wanted(options->dtype, pw_dtype_name((pw_dtype)d)))
                 status = add_site(study, signature->call, op, (pw_dtype)d, err);
+    for (size_t i = first; i < study->site_count; i++) {
+        study->sites[i].turn = i - first;
+        study->sites[i].turns = study->site_count - first;
+    }
     if (status == PW_OK && !options->dtype && study->site_count + study->not_made_count == before)
         not_made(study, signature->call, "no kernel claims a dtype for it");
     return status;

@@ -33,7 +33,8 @@ struct liar_site {
     struct pw_inventory *inventory;
     struct pw_call call; /* the signature's, with room for what the data decides */
     struct pw_arena arena;
-    bool left_out; /* of the honest chip's runs */
+    size_t turn, turns; /* which of its signature's dtypes, of how many */
+    bool left_out;      /* of the honest chip's runs */
 };
 
 struct liar_mutant {
@@ -83,9 +84,10 @@ typedef void liar_progress(void *user, size_t done, size_t total);
 pw_status liar_study_run(struct liar_study *study, size_t first, size_t last, liar_progress *progress, void *user,
                          struct pw_error *err);
 
-/* The honest chip on every site with `seeds` seeds: each case that fails is an alarm, described in a line of *text. */
+/* The honest chip with `seeds` seeds: every signature with every seed, its dtypes in turn, each at least once. Each
+ * case that fails is an alarm, described in a line of *text. */
 struct liar_alarms {
-    size_t cases, warned, failed, skipped, unproven, mistrusted;
+    size_t runs, cases, warned, failed, skipped, unproven, mistrusted;
     struct pw_buf text;
 };
 pw_status liar_study_honest(struct liar_study *study, int seeds, struct liar_alarms *out, liar_progress *progress,

@@ -52,6 +52,7 @@ static pw_status try_site(const struct liar_study *study, const struct liar_site
                                         .kernels = study->kernels,
                                         .device = device,
                                         .protocol = study->protocol,
+                                        .effort = {.no_shrink = true},
                                         .seed = seed,
                                         .jobs = 1,
                                         .cancel = &trial->stop,
@@ -196,6 +197,12 @@ pw_status liar_study_run(struct liar_study *study, size_t first, size_t last, li
 
 #define SHARE 64
 
+/* After how many seeds a dtype's turn comes again. */
+static size_t period(const struct pool *pool, const struct liar_site *site)
+{
+    return site->turns < (size_t)pool->seeds ? site->turns : (size_t)pool->seeds;
+}
+
 static pw_status run_honest(struct pool *pool, size_t i, struct pw_error *err)
 {
     struct liar_study *study = pool->study;
@@ -209,10 +216,11 @@ static pw_status run_honest(struct pool *pool, size_t i, struct pw_error *err)
         struct liar_alarms *alarms = pool->alarms;
         struct trial trial = {.standing = PW_STANDING_UNPROVEN};
 
-        if (site->left_out)
+        if (site->left_out || site->turn % period(pool, site) != i / shares % period(pool, site))
             continue;
         status = try_site(study, site, device, seed, &trial, err);
         pthread_mutex_lock(&pool->lock);
+        alarms->runs++;
         alarms->cases += trial.cases;
         alarms->warned += trial.warned;
         alarms->failed += trial.failed;
@@ -239,6 +247,7 @@ pw_status liar_study_honest(struct liar_study *study, int seeds, struct liar_ala
                         .last = shares * (size_t)seeds,
                         .progress = progress,
                         .user = user,
+                        .seeds = seeds,
                         .alarms = out};
 
     *out = (struct liar_alarms){0};
