@@ -20,6 +20,7 @@ struct pw_draw {
     bool alternate;             /* `cancel`: neighbours have opposite signs */
     bool near_one;              /* magnitudes between 3/4 and 4/3: products of many stay in range */
     bool masks;                 /* `masked`: -inf goes into this input */
+    bool powers;                /* squared inside: what float32 cannot square is not drawn */
     int64_t last;               /* set by pw_draw_tensor: the last dim */
 };
 

@@ -129,7 +129,7 @@ static double draw_special(const struct pw_draw *d, int64_t i, int64_t row, cons
         {0.0, -0.0, 1.0, -1.0, facts->max, -facts->max, 0.5, -0.5},
         {INFINITY, -INFINITY, 1.0, 0.0, -0.0, -1.0, facts->max, -tiny},
     };
-    int mixture = (int)(d->seed & 3);
+    int mixture = d->powers && (d->seed & 3) == 1 ? 2 : (int)(d->seed & 3);
 
     if (mixture == 1) { /* all tiny: one large element beside them would set the scale */
         x = word & 0x100 ? mixtures[1][word & 7]
