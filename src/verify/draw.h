@@ -14,14 +14,15 @@ struct pw_draw {
     pw_dist dist;
     uint64_t seed, stream;      /* stream: the input's number */
     const struct pw_fill *fill; /* the room's domain; infinite = any */
-    double exponents;           /* `wide`: magnitudes lie in 2^±this, within the dtype's normal range */
-    double share;               /* `special`: of elements; 0 = about one in two rows */
-    bool halves;                /* `exact`: halves in every second seed */
-    bool alternate;             /* `cancel`: neighbours have opposite signs */
-    bool near_one;              /* magnitudes between 3/4 and 4/3: products of many stay in range */
-    bool masks;                 /* `masked`: -inf goes into this input */
-    bool powers;                /* squared inside: what float32 cannot square is not drawn */
-    int64_t last;               /* set by pw_draw_tensor: the last dim */
+    double exponents; /* `wide`: magnitudes lie in 2^±this, within the dtype's normal range; `special`: none is
+                         larger but infinity */
+    double share;     /* `special`: of elements; 0 = about one in two rows */
+    bool halves;      /* `exact`: halves in every second seed */
+    bool alternate;   /* `cancel`: neighbours have opposite signs */
+    bool near_one;    /* magnitudes between 3/4 and 4/3: products of many stay in range */
+    bool masks;       /* `masked`: -inf goes into this input */
+    bool powers;      /* `special`: squared inside, so no denormals alone: float32 cannot square them */
+    int64_t last;     /* set by pw_draw_tensor: the last dim */
 };
 
 /* Fills a tensor of any dtype but string. */

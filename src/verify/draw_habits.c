@@ -14,20 +14,13 @@ static const struct category_habit {
     bool alternate;
     bool cancels; /* `cancel` means something */
 } categories[PW_CATEGORY_COUNT] = {
-    [PW_CATEGORY_MATMUL] = {12, true, true},
-    [PW_CATEGORY_ATTENTION] = {2, false, false},
-    [PW_CATEGORY_NORMALIZATION] = {8, false, true},
-    [PW_CATEGORY_ACTIVATION] = {40, false, false},
-    [PW_CATEGORY_EMBEDDING] = {1000, false, false},
-    [PW_CATEGORY_CONVOLUTION] = {12, true, true},
-    [PW_CATEGORY_RECURRENT] = {2, false, false},
-    [PW_CATEGORY_REDUCTION] = {12, true, true},
-    [PW_CATEGORY_LAYOUT] = {1000, false, false},
-    [PW_CATEGORY_ELEMENTWISE] = {1000, true, true},
-    [PW_CATEGORY_QUANTIZATION] = {6, false, false},
-    [PW_CATEGORY_CONTROL] = {4, false, false},
-    [PW_CATEGORY_COLLECTIVE] = {12, true, true},
-    [PW_CATEGORY_OTHER] = {4, false, false},
+    [PW_CATEGORY_MATMUL] = {12, true, true},        [PW_CATEGORY_ATTENTION] = {2, false, false},
+    [PW_CATEGORY_NORMALIZATION] = {8, false, true}, [PW_CATEGORY_ACTIVATION] = {40, false, false},
+    [PW_CATEGORY_EMBEDDING] = {1000, false, false}, [PW_CATEGORY_CONVOLUTION] = {12, true, true},
+    [PW_CATEGORY_RECURRENT] = {2, false, false},    [PW_CATEGORY_REDUCTION] = {12, true, true},
+    [PW_CATEGORY_LAYOUT] = {1000, false, false},    [PW_CATEGORY_ELEMENTWISE] = {1000, true, true},
+    [PW_CATEGORY_QUANTIZATION] = {6, false, false}, [PW_CATEGORY_CONTROL] = {4, false, false},
+    [PW_CATEGORY_COLLECTIVE] = {12, true, true},    [PW_CATEGORY_OTHER] = {4, false, false},
 };
 
 static const struct op_habit {
@@ -35,7 +28,7 @@ static const struct op_habit {
     int mask_input;   /* floating input that -inf goes into; -1 none */
     double exponents; /* 0: the category's */
     bool no_special;  /* NaN, Inf: the definition leaves the result open */
-    bool powers;      /* the root of a sum of powers: those of denormals are 0 in float32, golden keeps them */
+    bool powers;      /* roots of sums of powers, as norms: float32 loses what golden in double keeps */
 } habits[] = {
     {"Softmax", 0, 5, false, false},
     {"LogSoftmax", 0, 5, false, false},
@@ -46,6 +39,10 @@ static const struct op_habit {
     {"Add", 1, 0, false, false},
     {"Max", 1, 0, false, false},
     {"Where", 1, 0, false, false},
+    {"Sum", -1, 100, false, false},
+    {"Mean", -1, 100, false, false},
+    {"Resize", -1, 100, false, false},
+    {"Upsample", -1, 100, false, false},
     {"ReduceL2", -1, 0, false, true},
     {"LpNormalization", -1, 0, false, true},
     {"LpPool", -1, 0, false, true},
@@ -92,7 +89,7 @@ void pw_draw_habits(const struct pw_call *call, int input, struct pw_draw *draw)
                    !strcmp(call->op->name, "Cast") || !strcmp(call->op->name, "CastLike");
     draw->near_one = !strcmp(call->op->name, "ReduceProd") || !strcmp(call->op->name, "CumProd");
     draw->masks = is_mask(call->op, input);
-    draw->powers = habit && habit->powers;
+    draw->powers = (habit && habit->powers) || call->op->category == PW_CATEGORY_NORMALIZATION;
     draw->share = everywhere ? 0.5 : 0;
     if (draw->dist == PW_DIST_SPECIAL && !everywhere && input > 0)
         draw->dist = PW_DIST_NORMAL; /* one NaN in a weight would make every output NaN */

@@ -123,11 +123,12 @@ static double draw_special(const struct pw_draw *d, int64_t i, int64_t row, cons
 {
     uint32_t word = pw_random_u32(d->seed, d->stream + STREAM_KIND, (uint64_t)i);
     double tiny = facts->min_normal, unit = tiny * exp2(1 - facts->mantissa_bits), x;
+    double big = fmin(facts->max, exp2(d->exponents)); /* what the formula can hold inside */
     const double mixtures[4][8] = {
-        {0.0, -0.0, NAN, INFINITY, -INFINITY, facts->max, -facts->max, tiny},
+        {0.0, -0.0, NAN, INFINITY, -INFINITY, big, -big, tiny},
         {unit, -unit, 3 * unit, tiny / 2, -tiny / 4, tiny - unit, tiny, -tiny},
-        {0.0, -0.0, 1.0, -1.0, facts->max, -facts->max, 0.5, -0.5},
-        {INFINITY, -INFINITY, 1.0, 0.0, -0.0, -1.0, facts->max, -tiny},
+        {0.0, -0.0, 1.0, -1.0, big, -big, 0.5, -0.5},
+        {INFINITY, -INFINITY, 1.0, 0.0, -0.0, -1.0, big, -tiny},
     };
     int mixture = d->powers && (d->seed & 3) == 1 ? 2 : (int)(d->seed & 3);
 
