@@ -60,7 +60,9 @@ void pw_attention_fill(const struct pw_call *call, int input, struct pw_fill *fi
     } else if (!strcmp(name, "nonpad_kv_seqlen")) {
         range(fill, 1, keys_of(call));
     } else if (!strcmp(name, "key_padding_mask") || !strcmp(name, "mask_index")) {
+        /* A row of masked keys alone would be logits of -10000 and a bit, of which float32 keeps no bit. */
         range(fill, call->in[input]->rank == 1, call->in[input]->rank == 1 ? keys_of(call) : 1);
+        fill->first_high = call->in[input]->rank > 1;
     } else if (!strcmp(name, "cache_indirection")) {
         range(fill, 0, dim(call, "cache_indirection", 1) - 1);
     } else if (!strcmp(name, "past_sequence_length")) {

@@ -238,7 +238,8 @@ struct pw_fill {               /* how to draw input i; the room changes the defa
     bool distinct;             /* without repetition along the last axis (TopK, permutations) */
     bool positive_definite;    /* reserved */
     bool ascending;
-    bool keep; /* use the graph's constant content (PARAM inputs: always kept) */
+    bool first_high; /* the first of each row is int_high: a mask that leaves something */
+    bool keep;       /* use the graph's constant content (PARAM inputs: always kept) */
 };
 
 /* ---- binding to kernels ---- */

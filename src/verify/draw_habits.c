@@ -89,6 +89,7 @@ void pw_draw_habits(const struct pw_call *call, int input, struct pw_draw *draw)
                    !strcmp(call->op->name, "Cast") || !strcmp(call->op->name, "CastLike");
     draw->near_one = !strcmp(call->op->name, "ReduceProd") || !strcmp(call->op->name, "CumProd");
     draw->masks = is_mask(call->op, input);
+    draw->finite = call->op->category == PW_CATEGORY_ATTENTION;
     draw->powers = (habit && habit->powers) || call->op->category == PW_CATEGORY_NORMALIZATION;
     draw->share = everywhere ? 0.5 : 0;
     if (draw->dist == PW_DIST_SPECIAL && !everywhere && input > 0)

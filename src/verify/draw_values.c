@@ -140,6 +140,8 @@ static double draw_special(const struct pw_draw *d, int64_t i, int64_t row, cons
     if ((double)(word >> 8) * 0x1p-24 >= d->share)
         return draw_normal(d, i, row, facts);
     x = mixtures[mixture][word & 7];
+    if (d->finite && isinf(x))
+        x = copysign(big, x);
     if (bounded(d->fill) && !in_domain(x, d->fill))
         return draw_normal(d, i, row, facts);
     return x;
@@ -262,6 +264,8 @@ static void draw_ints(struct pw_tensor *t, const struct pw_draw *d)
 
         if (d->dist == PW_DIST_SPECIAL && (word & 1))
             x = word & 2 ? high : low;
+        if (d->fill->first_high && d->last > 0 && i % d->last == 0)
+            x = high;
         pw_tensor_set_int(t, i, x);
     }
 }

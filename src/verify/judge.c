@@ -116,8 +116,8 @@ static bool ill_conditioned(const struct pw_case_run *run)
         return true;
     if (call->op->category == PW_CATEGORY_ATTENTION) /* whose scores, and so their errors, vary widely */
         return true;
-    if (call->op->category == PW_CATEGORY_RECURRENT)
-        return run->spec->dist == PW_DIST_UNIFORM; /* its wider ranges make large gates */
+    if (call->op->category == PW_CATEGORY_RECURRENT) /* gates of sums of products: how large, the draw decides */
+        return run->spec->dist != PW_DIST_EXACT && run->spec->dist != PW_DIST_MASKED;
     if (call->op->category != PW_CATEGORY_NORMALIZATION || !call->op->accuracy)
         return false;
     call->op->accuracy(call, &accuracy);

@@ -210,8 +210,7 @@ int main(int argc, char **argv)
     snprintf(plugin, sizeof plugin, "%s/tests/liar/liar.so", build ? build : ".");
     if (!parse(argc, argv, &settings)) {
         fprintf(stderr, "mutation [--fault GLOB] [--op GLOB] [--dtype GLOB] [--sample N] [--seeds N] [--jobs N] "
-                        "[--seed N] [--list] [--escapes N] [--quiet] [--honest TARGET]
-");
+                        "[--seed N] [--list] [--escapes N] [--quiet] [--honest TARGET]\n");
         return 2;
     }
     status = liar_study_create(&settings.study, &study, &err);
