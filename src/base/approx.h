@@ -3,8 +3,8 @@
  * libm's are calls. For the fast references only; golden uses libm in double.
  *
  * pw_approx_exp: argument reduction by multiples of ln 2 in two parts, polynomial of degree 6 on
- * [-ln2/2, ln2/2]; within 2 ULP of exp on [-87, 88]; below that 0 (results that would be denormal
- * too), above 88.7 infinity; NaN stays NaN. The others follow from it.
+ * [-ln2/2, ln2/2]; within 2 ULP of exp on [-87, 88], below that within a unit of the denormal numbers;
+ * above 88.7 infinity; NaN stays NaN. The others follow from it.
  */
 #ifndef PW_BASE_APPROX_H
 #define PW_BASE_APPROX_H
@@ -14,7 +14,7 @@
 
 static inline float pw_approx_exp(float x)
 {
-    float clamped = x < -87.3f ? -87.3f : x > 88.7f ? 88.7f : x;
+    float clamped = x < -104.0f ? 0.0f : x > 88.7f ? 88.7f : x;   /* far below, where masks lie: no slow denormals */
     float shifted = clamped * 1.44269504088896341f + 12582912.0f; /* rounds to an integer in the low bits */
     float n = shifted - 12582912.0f;
     float r = (clamped - n * 0.693145751953125f) - n * 1.42860682030941723e-6f;
@@ -31,14 +31,16 @@ static inline float pw_approx_exp(float x)
     memcpy(&scale_a, &bits_a, sizeof scale_a);
     memcpy(&scale_b, &bits_b, sizeof scale_b);
     p = p * scale_a * scale_b;
-    p = x < -87.3f ? 0.0f : p;
+    p = x < -104.0f ? 0.0f : p;
     p = x > 88.72284f ? __builtin_inff() : p;
     return x != x ? x : p;
 }
 
 static inline float pw_approx_sigmoid(float x)
 {
-    return 1.0f / (1.0f + pw_approx_exp(-x));
+    float e = pw_approx_exp(x < 0.0f ? x : -x), large = 1.0f / (1.0f + e); /* never 1 + infinity: its inverse is 0 */
+
+    return x < 0.0f ? e * large : large;
 }
 
 /* Small arguments by an odd polynomial (x - x^3/3 + …), where 1 - 2/(e^2x + 1) cancels. */

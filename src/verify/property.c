@@ -122,24 +122,59 @@ pw_status pw_property_carrier(const struct pw_tensor *like, struct pw_tensor *ou
     return status;
 }
 
-pw_status pw_property_equal(struct pw_property_work *work, const struct pw_tensor *got, const struct pw_tensor *want,
-                            double floor, struct pw_error *err)
+static void take_comparison(struct pw_property_work *work, const struct pw_tensor *want)
 {
-    struct pw_comparison *c = &work->run->result.comparison;
-    pw_status status = pw_compare(got, want, work->bound, floor, c, err);
+    const struct pw_comparison *c = &work->run->result.comparison;
 
-    if (status != PW_OK)
-        return status;
     work->run->result.output = 0;
     work->run->result.least_tolerance = c->max_error;
     work->holds = c->over == 0;
-    if (!work->holds) {
-        pw_buf_puts(&work->why, ": element ");
-        pw_compare_coordinates(want, c->worst, &work->why);
-        pw_buf_printf(&work->why, " is %.9g and should be %.9g, error %.3g, bound %.3g", c->worst_got, c->worst_want,
-                      c->max_error, work->bound);
+    if (work->holds)
+        return;
+    pw_buf_puts(&work->why, ": element ");
+    pw_compare_coordinates(want, c->worst, &work->why);
+    pw_buf_printf(&work->why, " is %.9g and should be %.9g, error %.3g, bound %.3g", c->worst_got, c->worst_want,
+                  c->max_error, work->bound);
+}
+
+pw_status pw_property_equal(struct pw_property_work *work, const struct pw_tensor *got, const struct pw_tensor *want,
+                            double floor, struct pw_error *err)
+{
+    pw_status status = pw_compare(got, want, work->bound, floor, &work->run->result.comparison, err);
+
+    if (status == PW_OK)
+        take_comparison(work, want);
+    return status;
+}
+
+pw_status pw_property_equal_sized(struct pw_property_work *work, const struct pw_tensor *got,
+                                  const struct pw_tensor *want, const struct pw_tensor *size, struct pw_error *err)
+{
+    struct pw_comparison *c = &work->run->result.comparison;
+    struct pw_tensor a = {0}, b = {0};
+    double floor = pw_compare_floor(want);
+    pw_status status = pw_property_carrier(want, &a, err);
+
+    if (status == PW_OK)
+        status = pw_property_carrier(want, &b, err);
+    for (int64_t i = 0; i < want->count && status == PW_OK; i++) {
+        double scale = fmax(pw_tensor_get(size, i), floor);
+
+        scale = isfinite(scale) ? scale : 1;
+        pw_tensor_set(&a, i, pw_tensor_get(got, i) / scale);
+        pw_tensor_set(&b, i, pw_tensor_get(want, i) / scale);
     }
-    return PW_OK;
+    if (status == PW_OK)
+        status = pw_compare(&a, &b, work->bound, 1, c, err);
+    if (status == PW_OK && c->worst >= 0) {
+        c->worst_got = pw_tensor_get(got, c->worst);
+        c->worst_want = pw_tensor_get(want, c->worst);
+    }
+    if (status == PW_OK)
+        take_comparison(work, want);
+    pw_tensor_clear(&a);
+    pw_tensor_clear(&b);
+    return status;
 }
 
 /* ---- the verdict ---- */

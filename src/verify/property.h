@@ -53,6 +53,9 @@ void pw_property_clear(struct pw_value *values);
 /* got (of the target) against want within work->bound; says where not. `floor` as of pw_compare. */
 pw_status pw_property_equal(struct pw_property_work *work, const struct pw_tensor *got, const struct pw_tensor *want,
                             double floor, struct pw_error *err);
+/* The same, where what cancels in both had the size that `size` gives for each element. */
+pw_status pw_property_equal_sized(struct pw_property_work *work, const struct pw_tensor *got,
+                                  const struct pw_tensor *want, const struct pw_tensor *size, struct pw_error *err);
 /* A float64 tensor of the shape of `like` carrying its dtype. */
 pw_status pw_property_carrier(const struct pw_tensor *like, struct pw_tensor *out, struct pw_error *err);
 

@@ -185,11 +185,12 @@ static void keep_part(struct pw_case_inputs *in, bool odd, bool none)
             pw_tensor_set(x, i, 0);
 }
 
-/* f(x) + f(0) = f(part of x) + f(rest of x): also of what adds a bias. */
+/* f(x) + f(0) = f(part of x) + f(rest of x): also of what adds a bias. The parts may be larger than their sum, and are
+ * rounded as what they are. */
 static pw_status linear(struct pw_property_work *work, struct pw_error *err)
 {
     struct pw_value out[3][PW_OP_MAX_FORMALS] = {0};
-    struct pw_tensor want = {0}, got = {0};
+    struct pw_tensor want = {0}, got = {0}, size = {0};
     pw_status status = PW_OK;
 
     work->ran = true;
@@ -209,17 +210,24 @@ static pw_status linear(struct pw_property_work *work, struct pw_error *err)
         status = pw_property_carrier(&work->first[0].tensor, &want, err);
     if (status == PW_OK && work->ran)
         status = pw_property_carrier(&work->first[0].tensor, &got, err);
+    if (status == PW_OK && work->ran)
+        status = pw_property_carrier(&work->first[0].tensor, &size, err);
     for (int64_t i = 0; i < want.count && status == PW_OK && work->ran; i++) {
-        pw_tensor_set(&want, i, pw_tensor_get(&out[0][0].tensor, i) + pw_tensor_get(&out[1][0].tensor, i));
-        pw_tensor_set(&got, i, pw_tensor_get(&work->first[0].tensor, i) + pw_tensor_get(&out[2][0].tensor, i));
+        double whole = pw_tensor_get(&work->first[0].tensor, i), none = pw_tensor_get(&out[2][0].tensor, i);
+        double part = pw_tensor_get(&out[0][0].tensor, i), rest = pw_tensor_get(&out[1][0].tensor, i);
+
+        pw_tensor_set(&want, i, part + rest);
+        pw_tensor_set(&got, i, whole + none);
+        pw_tensor_set(&size, i, fmax(fmax(fabs(whole), fabs(none)), fmax(fabs(part), fabs(rest))));
     }
     work->bound = 4 * work->tolerance;
     if (status == PW_OK && work->ran)
-        status = pw_property_equal(work, &got, &want, pw_compare_floor(&want), err);
+        status = pw_property_equal_sized(work, &got, &want, &size, err);
     for (int k = 0; k < 3; k++)
         pw_property_clear(out[k]);
     pw_tensor_clear(&want);
     pw_tensor_clear(&got);
+    pw_tensor_clear(&size);
     return status;
 }
 

@@ -11,9 +11,9 @@ graph() { # name, calls...
     "$PORTWRIGHT" make-graph "$@" -o "$name.onnx" || not_ok "make-graph for $name"
     exits "the honest chip passes: $name" 0 "$PORTWRIGHT" --check "$name.onnx" --target "$liar" --no-timing
 }
-lies() { # graph, fault, operator to be named
+lies() { # graph, fault, operator to be named, how it fails
     exits "$2 fails the gate: $1" 1 "$PORTWRIGHT" --check "$1.onnx" --target "$liar:fault=$2" --no-timing
-    says "  naming $3" "$scratch/out" "FAIL $3"
+    says "  naming $3" "$scratch/out" "${4:-FAIL} $3"
 }
 
 graph softmax "Softmax-13 (float32[3,7,61])" "LogSoftmax-13 axis=1 (float16[3,7,61])"
@@ -30,7 +30,7 @@ lies layout tail_last Concat
 lies layout overrun Transpose
 graph pool "AveragePool-22 kernel_shape=[3,3] pads=[1,0,0,1] (float32[1,2,9,11])" "MaxPool-22 kernel_shape=[2,2] (float32[1,1,10,10])"
 lies pool pads_swapped AveragePool
-lies pool crash_odd MaxPool
+lies pool crash_odd MaxPool CRASH
 graph norm "LayerNormalization-17 (float32[7,61], float32[61], float32[61])"
 lies norm biased_variance LayerNormalization
 lies norm alias LayerNormalization
