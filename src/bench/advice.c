@@ -63,9 +63,8 @@ static bool launch_bound(const struct pw_advice_facts *f, struct pw_advice *out)
 
     if (!known(overhead) || !known(f->latency_ns) || overhead < FAR * f->latency_ns)
         return false;
-    snprintf(out->figures, sizeof out->figures, "an empty launch takes %s of %s (%.0f %%), %d launch%s",
-             duration(t.a, overhead), duration(t.b, f->latency_ns), 100 * fmin(1, overhead / f->latency_ns),
-             f->launches, f->launches == 1 ? "" : "es");
+    snprintf(out->figures, sizeof out->figures, "an empty launch takes %s, the call %s, with %d launch%s",
+             duration(t.a, overhead), duration(t.b, f->latency_ns), f->launches, f->launches == 1 ? "" : "es");
     return says(out, "fuse it with a neighbour, or enqueue the graph and wait once: a faster kernel gains nothing");
 }
 

@@ -14,6 +14,7 @@
 #include "store/store.h"
 
 #define DEFAULT_DB ".portwright/portwright.db"
+#define SAY_EVERY_NS (10 * INT64_C(1000000000))
 #define SAMPLES_MAX 100000 /* rounds whose time and memory are kept */
 
 struct soak {
@@ -166,6 +167,7 @@ static pw_status run_rounds(struct soak *soak, struct pw_error *err)
 {
     const struct pw_session_run_options whole = {.mode = PW_ENDTOEND_OUTPUTS};
     pw_status status = PW_OK;
+    int64_t said_ns = 0;
 
     while (status == PW_OK && soak->error.status == PW_OK && pw_clock_ns() < soak->end_ns &&
            !pw_check_run_interrupted()) {
@@ -184,9 +186,11 @@ static pw_status run_rounds(struct soak *soak, struct pw_error *err)
         if (pw_clock_ns() < soak->end_ns && soak->error.status == PW_OK) {
             soak->rounds++;
             take_sample(soak, pw_clock_ns() - begin);
-            if (!soak->options->quiet)
+            if (!soak->options->quiet && pw_clock_ns() - said_ns >= SAY_EVERY_NS) {
+                said_ns = pw_clock_ns();
                 fprintf(stderr, "portwright: soak: round %zu, %zu cases, %zu failures\n", soak->rounds, soak->cases,
                         soak->failures + soak->graph_failures);
+            }
         }
     }
     return status;

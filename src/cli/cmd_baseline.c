@@ -306,7 +306,7 @@ int pw_cmd_baseline(int argc, char **argv)
         "record runs a check and writes a pending baseline; approve numbers it (--message says why); diff compares "
         "two\n"
         "of latest, pending, a number or files (default: latest pending); list shows all.",
-        "target dim project db ops-dir format output seed jobs quiet color", own};
+        "target dim project db ops-dir format -csv output seed jobs quiet color", own};
     static const struct {
         const char *name;
         int least, most;

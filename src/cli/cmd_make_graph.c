@@ -175,9 +175,10 @@ int pw_cmd_make_graph(int argc, char **argv)
         {"nodes", "N", "pad with a chain of small operators up to N nodes", &given.nodes},
         {NULL, NULL, NULL, NULL},
     };
-    const struct pw_command_usage usage = {"make-graph", "[CALL...] -o FILE",
-                                           "write a decoder graph, or one of the calls given, in ONNX",
-                                           "output seed quiet", own};
+    const struct pw_command_usage usage = {
+        "make-graph", "[CALL...] -o FILE",
+        "Writes a decoder graph, or one of the calls given, in ONNX. A call: \"Softmax-13 axis=1 (float32[2,3])\".",
+        "output seed quiet", own};
     struct pw_options options;
     struct pw_decoder decoder;
     struct pw_error err = {0};

@@ -142,7 +142,7 @@ static void follow(struct run *run)
 
 /* ---- the report ---- */
 
-static int report(struct run *run, const char *target, pw_endtoend_mode mode)
+static int report(struct run *run, const char *target, const struct pw_session_run_options *asked)
 {
     struct pw_options *options = run->options;
     const struct pw_device *device = pw_session_device(run->session);
@@ -158,7 +158,7 @@ static int report(struct run *run, const char *target, pw_endtoend_mode mode)
                               .protocol = protocol->path ? protocol->path : "",
                               .inputs = pw_session_run_inputs(run->session),
                               .seed = options->seed,
-                              .mode = mode,
+                              .mode = asked->mode,
                               .all = !options->quiet,
                               .nodes = run->nodes,
                               .node_count = run->node_count,
@@ -166,6 +166,7 @@ static int report(struct run *run, const char *target, pw_endtoend_mode mode)
                               .output_count = run->output_count,
                               .layers = run->layers,
                               .layer_count = run->layer_count,
+                              .some_layers = asked->layers != NULL,
                               .totals = run->totals,
                               .exit_code = run->totals.held ? PW_EXIT_HELD : PW_EXIT_GATE};
     struct pw_buf out = {0};
@@ -243,7 +244,7 @@ static int run_one(struct pw_options *options, const char *target, int set, cons
         exit_code = pw_options_fail(&err);
     } else {
         follow(&run);
-        exit_code = run.error.status != PW_OK ? pw_options_fail(&run.error) : report(&run, target, request->run.mode);
+        exit_code = run.error.status != PW_OK ? pw_options_fail(&run.error) : report(&run, target, &request->run);
         if (run.error.status == PW_ERR_CANCELLED)
             exit_code = PW_EXIT_GATE;
     }

@@ -35,22 +35,22 @@ static const struct command {
     {"run", pw_cmd_run, "MODEL", "the whole graph: end-to-end error, where it starts to differ, precision sweep"},
     {"conformance", pw_cmd_conformance, "DIR...", "run ONNX backend-test folders on a target"},
     {"env", pw_cmd_env, "", "platforms, devices, versions, measured peaks"},
-    {"make-graph", pw_cmd_make_graph, "-o FILE", "write a decoder graph in ONNX"},
+    {"make-graph", pw_cmd_make_graph, "-o FILE", "a decoder graph, or one of the operators given, in ONNX"},
 };
 
 static void print_usage(FILE *to)
 {
     fprintf(to,
             "portwright %s: what of a model runs on a chip, how exactly, how fast, and what to do next\n\n"
-            "  portwright [MODEL]                  the workbench\n"
+            "  portwright MODEL                    the workbench\n"
             "  portwright --check MODEL            the CI gate\n",
             PACKAGE_VERSION);
     for (size_t i = 0; i < PW_COUNT_OF(commands); i++)
         fprintf(to, "  portwright %-11s %-11s  %s\n", commands[i].name, commands[i].synopsis, commands[i].summary);
-    fprintf(to,
-            "\n  portwright COMMAND --help           the command's options\n"
-            "\nExit codes: 0 all held; 1 a gate failed; 2 wrong usage or unreadable input; 3 the target could not be "
-            "used\n");
+    fprintf(to, "\n  portwright COMMAND --help           the command's options\n"
+                "\nExit codes: 0 all held; 1 a gate failed or nothing was proven; 2 wrong usage or unreadable input; 3 "
+                "the target could not be "
+                "used\n");
 }
 
 static const struct command *find_command(const char *name)

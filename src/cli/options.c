@@ -119,7 +119,8 @@ static pw_status set_format(struct pw_options *options, const char *value, struc
             options->format_given = true;
             return PW_OK;
         }
-    return pw_error_set(err, PW_ERR_USAGE, "--format: there is no format '%s'", value);
+    return pw_error_set(err, PW_ERR_USAGE,
+                        "--format: expected text, json, csv, md, junit, html or openmetrics, found '%s'", value);
 }
 
 static pw_status set_seed(struct pw_options *options, const char *value, struct pw_error *err)
@@ -188,7 +189,7 @@ static const struct shared_option {
     {"db", "FILE", "the store (default .portwright/portwright.db; \"\" = none)", set_db},
     {"ops-dir", "DIR", "kernels that replace or add to the built-in ones; repeatable", set_ops_dir},
     {"unsafe-kernels", NULL, "run kernels of --ops-dir also where the system cannot confine them", set_unsafe_kernels},
-    {"format", "F", "text, json, csv, md, and junit where test results are written", set_format},
+    {"format", "F", NULL, set_format},
     {"output", "FILE", "write there instead of the terminal (also -o)", set_output},
     {"rtol", "X", "relative tolerance", set_rtol},
     {"atol", "X", "absolute tolerance", set_atol},
@@ -198,13 +199,11 @@ static const struct shared_option {
     {"color", "WHEN", "auto, always or never; NO_COLOR is honoured", set_color},
 };
 
-static bool takes(const struct pw_command_usage *usage, const char *name)
+static bool has_word(const char *words, const char *name)
 {
     size_t length = strlen(name);
 
-    if (!strcmp(name, "unsafe-kernels")) /* goes with it */
-        return takes(usage, "ops-dir");
-    for (const char *p = usage->shared; p && *p;) {
+    for (const char *p = words; p && *p;) {
         size_t word = strcspn(p, " ");
 
         if (word == length && !memcmp(p, name, length))
@@ -213,6 +212,11 @@ static bool takes(const struct pw_command_usage *usage, const char *name)
         p += strspn(p, " ");
     }
     return false;
+}
+
+static bool takes(const struct pw_command_usage *usage, const char *name)
+{
+    return has_word(usage->shared, strcmp(name, "unsafe-kernels") ? name : "ops-dir"); /* these go together */
 }
 
 static void print_option(const char *name, const char *value, const char *help)
@@ -227,23 +231,55 @@ static void print_option(const char *name, const char *value, const char *help)
     pw_buf_clear(&left);
 }
 
-/* Those beside the usual ones. */
+static bool writes(const struct pw_command_usage *usage, pw_format format)
+{
+    const char *name = format_names[format];
+    char lacks[32];
+
+    snprintf(lacks, sizeof lacks, "-%s", name);
+    return format <= PW_FORMAT_MD ? !has_word(usage->shared, lacks) : has_word(usage->shared, name);
+}
+
+static void list_formats(const struct pw_command_usage *usage, struct pw_buf *out)
+{
+    for (int i = 0; i < PW_FORMAT_COUNT; i++)
+        if (writes(usage, (pw_format)i))
+            pw_buf_printf(out, "%s%s", i ? ", " : "", format_names[i]);
+}
+
 static void print_formats(const struct pw_command_usage *usage)
 {
-    for (int i = PW_FORMAT_MD + 1; i < PW_FORMAT_COUNT; i++)
-        if (takes(usage, format_names[i]))
-            printf("  %*s  also %s\n", NAME_WIDTH, "", format_names[i]);
+    struct pw_buf names = {0};
+
+    list_formats(usage, &names);
+    print_option("format", "F", pw_buf_text(&names));
+    pw_buf_clear(&names);
+}
+
+static pw_status check_format(const struct pw_command_usage *usage, pw_format format, struct pw_error *err)
+{
+    struct pw_buf names = {0};
+
+    if (writes(usage, format))
+        return PW_OK;
+    list_formats(usage, &names);
+    pw_error_set(err, PW_ERR_USAGE, "%s: --format: expected one of %s; found '%s'", usage->name, pw_buf_text(&names),
+                 format_names[format]);
+    pw_buf_clear(&names);
+    return PW_ERR_USAGE;
 }
 
 static void print_help(const struct pw_command_usage *usage)
 {
-    printf("portwright %s %s\n%s\n\nOptions\n", usage->name, usage->synopsis, usage->summary);
+    printf("portwright %s%s%s\n%s\n\nOptions\n", usage->name, usage->synopsis[0] ? " " : "", usage->synopsis,
+           usage->summary);
     for (const struct pw_option_own *own = usage->own; own && own->name; own++)
         print_option(own->name, own->value, own->help);
     for (size_t i = 0; i < PW_COUNT_OF(shared_options); i++)
         if (takes(usage, shared_options[i].name)) {
-            print_option(shared_options[i].name, shared_options[i].value, shared_options[i].help);
-            if (!strcmp(shared_options[i].name, "format"))
+            if (shared_options[i].help)
+                print_option(shared_options[i].name, shared_options[i].value, shared_options[i].help);
+            else
                 print_formats(usage);
         }
     print_option("help", NULL, "this text");
@@ -363,9 +399,8 @@ void pw_options_parse(int argc, char **argv, const struct pw_command_usage *usag
     }
     if (status == PW_OK)
         status = check_unsafe(usage, options, &err);
-    if (status == PW_OK && options->format > PW_FORMAT_MD && !takes(usage, format_names[options->format]))
-        status = pw_error_set(&err, PW_ERR_USAGE, "%s: cannot write the format '%s'; see portwright %s --help",
-                              usage->name, format_names[options->format], usage->name);
+    if (status == PW_OK && options->format_given)
+        status = check_format(usage, options->format, &err);
     if (status != PW_OK)
         *exit_code = pw_options_fail(&err);
 }

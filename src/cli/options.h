@@ -71,7 +71,8 @@ struct pw_command_usage {
     const char *synopsis; /* "DIR..." */
     const char *summary;
     const char *shared; /* names of shared options it takes, blank-separated: "target dim format"; formats beside text,
-                           json, csv and md are named here too: "format junit" */
+                           json, csv and md are named here too, and of these the ones that it lacks, with a minus:
+                           "format -csv junit" */
     const struct pw_option_own *own;
 };
 

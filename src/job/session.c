@@ -393,6 +393,12 @@ const char *pw_session_bindings(const struct pw_session *session)
     return session->bindings_text;
 }
 
+const struct pw_ops_dir *pw_session_ops_dirs(const struct pw_session *session, size_t *count)
+{
+    *count = session->ops_dir_count;
+    return session->ops_dirs;
+}
+
 const struct pw_device *pw_session_device(const struct pw_session *session)
 {
     return session->device;

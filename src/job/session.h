@@ -132,6 +132,8 @@ const char *pw_session_graph_id(const struct pw_session *session); /* structure 
 int64_t pw_session_recorded_run(struct pw_session *session);
 const char *pw_session_db(const struct pw_session *session);       /* path of the store; "" none */
 const char *pw_session_bindings(const struct pw_session *session); /* "batch=1,sequence=16": given and assumed */
+/* The folder of built-in kernels, then those of the options. */
+const struct pw_ops_dir *pw_session_ops_dirs(const struct pw_session *session, size_t *count);
 /* Valid after PW_EVENT_DEVICE / PW_EVENT_COVERAGE; NULL before. */
 const struct pw_device *pw_session_device(const struct pw_session *session);
 const struct pw_impl_list *pw_session_implementations(const struct pw_session *session, size_t signature);

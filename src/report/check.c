@@ -78,7 +78,7 @@ void pw_report_check_outcome(const struct pw_report_check *report, struct pw_buf
     if (!t->held && !t->failed)
         pw_buf_puts(out, ". Nothing was proven, so this is no pass");
     else if (failing)
-        pw_buf_printf(out, ". GATE FAILED for %zu", failing);
+        pw_buf_printf(out, ". GATE FAILED for %zu signature%s", failing, failing == 1 ? "" : "s");
     else if (report->gate && report->gate->environment_fails)
         pw_buf_puts(out, ". GATE FAILED: the environment is not the baseline's");
     else

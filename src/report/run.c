@@ -293,25 +293,32 @@ static bool yaml_name(const char *name, struct pw_buf *out)
     return same;
 }
 
-/* What the figures say as rules of a protocol: float16 but for what does not hold in it. */
-static void text_rules(const struct pw_sweep_layer *const *ranked, size_t count, struct pw_buf *out)
+/* What the figures say as rules of a protocol: float16 but for what does not hold in it. Of layers that were not
+ * measured they say nothing. */
+static void text_rules(const struct pw_sweep_layer *const *ranked, size_t count, bool some, struct pw_buf *out)
 {
+    const char *rest = some ? "float32" : "float16"; /* what holds without a rule by name */
+    struct pw_buf rules = {0};
     size_t kept = 0;
 
-    pw_buf_puts(out, "\nas rules of portwright.yaml:\nprecision:\n  - {storage: float16, accumulate: float32}\n");
     for (size_t i = 0; i < count; i++) {
         const char *advice = pw_report_run_advice(ranked[i]);
 
-        for (size_t n = 0; strcmp(advice, "float16") && n < ranked[i]->node_count; n++) {
+        for (size_t n = 0; strcmp(advice, rest) && n < ranked[i]->node_count; n++) {
             struct pw_buf name = {0};
 
             if (yaml_name(ranked[i]->nodes[n]->name, &name) && kept++ < RULES_MAX)
-                pw_buf_printf(out, "  - {node: '%s', storage: %s}\n", pw_buf_text(&name), advice);
+                pw_buf_printf(&rules, "  - {node: '%s', storage: %s%s}\n", pw_buf_text(&name), advice,
+                              strcmp(advice, "float32") ? ", accumulate: float32" : "");
             pw_buf_clear(&name);
         }
     }
+    if (!some || kept)
+        pw_buf_printf(out, "\nas rules of portwright.yaml:\nprecision:\n%s%s",
+                      some ? "" : "  - {storage: float16, accumulate: float32}\n", pw_buf_text(&rules));
     if (kept > RULES_MAX)
         pw_buf_printf(out, "  # and %zu more nodes: see --format json\n", kept - RULES_MAX);
+    pw_buf_clear(&rules);
 }
 
 static void text_layers(const struct pw_report_run *report, int width, struct pw_buf *out)
@@ -338,7 +345,7 @@ static void text_layers(const struct pw_report_run *report, int width, struct pw
                 "accumulate in float32.\nA dtype holds when every output keeps to the protocol's tolerance for its "
                 "name, else when it is as good as one\nstored in that dtype.\n");
     if (ranked)
-        text_rules(ranked, report->layer_count, out);
+        text_rules(ranked, report->layer_count, report->some_layers, out);
     pw_free(ranked);
 }
 

@@ -21,6 +21,7 @@ struct pw_report_run {
     const struct pw_endtoend_output *const *outputs;
     size_t output_count;
     const struct pw_sweep_layer *const *layers; /* in graph order */
+    bool some_layers;                           /* not all were measured: those that a pattern named */
     size_t layer_count;
     struct pw_endtoend_totals totals;
     int exit_code;

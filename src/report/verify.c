@@ -46,7 +46,7 @@ static struct counts count(const struct pw_report_verify *report, size_t signatu
 
 /* ---- the reproducer ---- */
 
-static void shell_word(struct pw_buf *out, const char *text)
+void pw_report_shell_word(struct pw_buf *out, const char *text)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=,+%@";
     struct pw_buf safe = {0};
@@ -67,27 +67,27 @@ static void shell_word(struct pw_buf *out, const char *text)
 void pw_report_reproduce(const struct pw_report_check *report, const char *case_id, struct pw_buf *out)
 {
     pw_buf_puts(out, "portwright verify ");
-    shell_word(out, report->model_path);
+    pw_report_shell_word(out, report->model_path);
     pw_buf_puts(out, " --target ");
-    shell_word(out, report->target);
+    pw_report_shell_word(out, report->target);
     if (report->bindings[0]) {
         pw_buf_puts(out, " --dim ");
-        shell_word(out, report->bindings);
+        pw_report_shell_word(out, report->bindings);
     }
     if (report->protocol[0]) {
         pw_buf_puts(out, " --project ");
-        shell_word(out, report->protocol);
+        pw_report_shell_word(out, report->protocol);
     }
     for (size_t i = 0; i < report->ops_dir_count; i++) {
         pw_buf_puts(out, " --ops-dir ");
-        shell_word(out, report->ops_dirs[i].path);
+        pw_report_shell_word(out, report->ops_dirs[i].path);
     }
     if (report->captured) {
         pw_buf_puts(out, " --captured ");
-        shell_word(out, report->captured);
+        pw_report_shell_word(out, report->captured);
     }
     pw_buf_puts(out, " --case ");
-    shell_word(out, case_id);
+    pw_report_shell_word(out, case_id);
 }
 
 /* ---- text ---- */

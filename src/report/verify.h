@@ -16,6 +16,8 @@ struct pw_report_verify {
     int64_t elapsed_ns, budget_ns;
 };
 
+/* A word of a command for a shell, quoted where it must be, without control characters. */
+void pw_report_shell_word(struct pw_buf *out, const char *text);
 /* "portwright verify MODEL --target … --case ID": a line for a shell. */
 void pw_report_reproduce(const struct pw_report_check *report, const char *case_id, struct pw_buf *out);
 

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "baseline/triage.h"
+#include "report/verify.h"
 #include "tui/app_internal.h"
 #include "tui/term.h"
 
@@ -221,6 +222,33 @@ void pw_app_look_around(struct pw_app *app)
     pw_session_triage(app->sessions[0], NULL, 0, &err); /* a failure is said when there is something to keep */
 }
 
+/* What a command needs beside model and target to see what this session sees; NULL: nothing, or no memory. */
+static char *arguments_of(const struct pw_session *session)
+{
+    const struct pw_protocol *protocol = pw_session_protocol(session);
+    struct pw_buf out = {0};
+    size_t count;
+    const struct pw_ops_dir *dirs = pw_session_ops_dirs(session, &count);
+    char *text;
+
+    if (pw_session_bindings(session)[0]) {
+        pw_buf_puts(&out, " --dim ");
+        pw_report_shell_word(&out, pw_session_bindings(session));
+    }
+    if (protocol && protocol->path) {
+        pw_buf_puts(&out, " --project ");
+        pw_report_shell_word(&out, protocol->path);
+    }
+    for (size_t i = 0; i < count; i++)
+        if (dirs[i].foreign) {
+            pw_buf_puts(&out, " --ops-dir ");
+            pw_report_shell_word(&out, dirs[i].path);
+        }
+    text = out.size && !out.failed ? pw_strdup(pw_buf_text(&out)) : NULL;
+    pw_buf_clear(&out);
+    return text;
+}
+
 pw_status pw_app_begin(struct pw_app *app, struct pw_error *err)
 {
     const struct pw_model *model = pw_session_model(app->sessions[0]);
@@ -239,6 +267,7 @@ pw_status pw_app_begin(struct pw_app *app, struct pw_error *err)
         app->tui->sides[k].implementations = implementations;
         app->tui->sides[k].user = app->sessions[k];
     }
+    app->tui->arguments = arguments_of(app->sessions[0]);
     app->dirty = app->all = true;
     read_views(app);
     pw_app_look_around(app);

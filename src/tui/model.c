@@ -76,6 +76,7 @@ void pw_tui_destroy(struct pw_tui *tui)
     for (size_t k = 0; k < tui->side_count; k++)
         clear_side(&tui->sides[k], tui->inventory->signature_count);
     pw_free(tui->sides);
+    pw_free(tui->arguments);
     pw_free(tui->visible);
     pw_free(tui->selection);
     pw_free(tui->keys);

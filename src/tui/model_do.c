@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "baseline/triage.h"
+#include "report/verify.h"
 #include "tui/tui.h"
 
 /* ---- running ---- */
@@ -114,8 +115,18 @@ static const struct pw_tui_case *telling_case(const struct pw_tui_row *row)
     return best;
 }
 
+void pw_tui_command(const struct pw_tui *tui, const char *verb, struct pw_buf *out)
+{
+    pw_buf_printf(out, "portwright %s ", verb);
+    pw_report_shell_word(out, tui->model_path);
+    pw_buf_puts(out, " --target ");
+    pw_report_shell_word(out, tui->at->target);
+    pw_buf_puts(out, tui->arguments ? tui->arguments : "");
+}
+
 void pw_tui_act_copy(struct pw_tui *tui)
 {
+    struct pw_buf line = {0};
     size_t signature = chosen(tui);
     const struct pw_tui_case *c = signature == SIZE_MAX ? NULL : telling_case(&tui->at->signatures[signature]);
 
@@ -123,9 +134,16 @@ void pw_tui_act_copy(struct pw_tui *tui)
         pw_tui_say(tui, false, "no case of it was run in this session: v verifies it");
         return;
     }
-    snprintf(tui->intent_text, sizeof tui->intent_text, "portwright verify '%s' --target %s --case '%s'",
-             tui->model_path, tui->at->target, c->shrunk ? c->shrunk : c->id);
-    tui->intent = PW_INTENT_COPY;
+    pw_tui_command(tui, "verify", &line);
+    pw_buf_puts(&line, " --case ");
+    pw_report_shell_word(&line, c->shrunk ? c->shrunk : c->id);
+    if (line.failed || line.size >= sizeof tui->intent_text) {
+        pw_tui_say(tui, true, "the command is too long to copy");
+    } else {
+        snprintf(tui->intent_text, sizeof tui->intent_text, "%s", pw_buf_text(&line));
+        tui->intent = PW_INTENT_COPY;
+    }
+    pw_buf_clear(&line);
 }
 
 static void export_csv(const struct pw_tui *tui, struct pw_buf *out)

@@ -242,6 +242,7 @@ struct pw_tui {
     /* given at creation, never changed */
     const struct pw_inventory *inventory;
     const char *model_path;
+    char *arguments;           /* " --dim … --ops-dir …": what a command needs to see the same; owned; NULL none */
     struct pw_tui_side *sides; /* one a target; owned */
     size_t side_count;
 
@@ -359,6 +360,8 @@ void pw_tui_act_verify_all(struct pw_tui *tui);
 void pw_tui_act_requeue(struct pw_tui *tui);
 void pw_tui_act_cancel(struct pw_tui *tui);
 void pw_tui_act_edit(struct pw_tui *tui);
+/* "portwright VERB MODEL --target T --dim … --ops-dir …": for a shell, of what is shown. */
+void pw_tui_command(const struct pw_tui *tui, const char *verb, struct pw_buf *out);
 void pw_tui_act_copy(struct pw_tui *tui);
 void pw_tui_act_status(struct pw_tui *tui);
 /* What the current screen shows, whole: the inventory's rows as a table (CSV when the name ends so), else lines. */

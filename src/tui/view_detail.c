@@ -84,7 +84,7 @@ static void draw_case(struct pw_lines *lines, const struct pw_tui_case *c)
 /* The elements of the most telling case: where the worst one is, and how many have an error of each decade. */
 static void draw_worst(struct pw_lines *lines, const struct pw_comparison *worst)
 {
-    int64_t most = 1;
+    int64_t most = 0;
 
     if (worst->worst >= 0)
         pw_lines_addf(lines, PW_STYLE_NORMAL, 3,
@@ -92,6 +92,8 @@ static void draw_worst(struct pw_lines *lines, const struct pw_comparison *worst
                       worst->worst, worst->count, worst->worst_got, worst->worst_want, worst->max_ulp, worst->nmse);
     for (int i = 0; i < PW_HISTOGRAM_BINS; i++)
         most = worst->histogram[i] > most ? worst->histogram[i] : most;
+    if (most)
+        pw_lines_add(lines, PW_STYLE_DIM, 3, "elements by their error");
     for (int i = 0; i < PW_HISTOGRAM_BINS; i++) {
         char bar[41];
         int width = (int)((worst->histogram[i] * 40 + most - 1) / most);

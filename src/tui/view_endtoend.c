@@ -116,9 +116,9 @@ void pw_view_endtoend(struct pw_tui *tui, struct pw_lines *lines)
     const struct pw_tui_endtoend *run = &tui->at->endtoend;
 
     if (!run->known) {
-        pw_lines_add(lines, PW_STYLE_DIM, 2,
-                     "The whole graph has not run yet: r compares it node by node with the reference,");
-        pw_lines_add(lines, PW_STYLE_DIM, 2, "o only its outputs, s ranks its layers by what narrower types cost.");
+        pw_lines_wrap(lines, PW_STYLE_DIM, 2,
+                      "The whole graph has not run yet: r compares it node by node with the reference, o only its "
+                      "outputs, s ranks its layers by what narrower types cost.");
         return;
     }
     if (run->finished)

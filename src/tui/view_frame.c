@@ -4,9 +4,20 @@
 
 #include "tui/tui.h"
 
+/* As much of the path's end as fits: its last folders tell models apart, its first ones do not. */
+static const char *path_end(const char *path, int room)
+{
+    const char *end = path;
+
+    while ((int)pw_text_width(end) + (end > path ? 2 : 0) > room && strchr(end + 1, '/'))
+        end = strchr(end + 1, '/');
+    return end;
+}
+
 static void draw_title(const struct pw_tui *tui, struct pw_canvas *canvas)
 {
-    int at, width = tui->columns;
+    int at, room, width = tui->columns;
+    const char *path;
     char right[200];
 
     pw_canvas_fill(canvas, 0, 0, width, PW_STYLE_TITLE, ' ');
@@ -15,8 +26,13 @@ static void draw_title(const struct pw_tui *tui, struct pw_canvas *canvas)
         snprintf(right, sizeof right, "verifying %zu/%zu ", tui->at->done, tui->at->total);
     else
         snprintf(right, sizeof right, "%.150s%s ", tui->at->device, tui->side_count > 1 ? " (T: next)" : "");
-    at += pw_canvas_printf(canvas, 0, at, width - at - (int)pw_text_width(right) - 1, PW_STYLE_TITLE, "  %s",
-                           tui->model_path);
+    room = width - at - (int)pw_text_width(right) - 1;
+    path = path_end(tui->model_path, room - 2);
+    at += pw_canvas_printf(canvas, 0, at, room, PW_STYLE_TITLE, "  %s%s",
+                           path == tui->model_path ? ""
+                           : canvas->ascii         ? ".."
+                                                   : "\u2026",
+                           path);
     if (at + (int)pw_text_width(right) < width)
         pw_canvas_right(canvas, 0, at, width - at, PW_STYLE_TITLE, right);
 }

@@ -13,11 +13,15 @@ static const struct column_layout {
     bool right;
 } layouts[PW_COLUMN_COUNT] = {
     [PW_COLUMN_OPERATOR] = {16, 0, false},   [PW_COLUMN_NODES] = {4, 4, true},     [PW_COLUMN_SHAPES] = {14, 6, false},
-    [PW_COLUMN_CATEGORY] = {14, 10, false},  [PW_COLUMN_SHARE] = {5, 5, true},     [PW_COLUMN_COVERAGE] = {8, 2, false},
+    [PW_COLUMN_CATEGORY] = {14, 12, false},  [PW_COLUMN_SHARE] = {5, 5, true},     [PW_COLUMN_COVERAGE] = {8, 2, false},
     [PW_COLUMN_SENSITIVITY] = {6, 8, false}, [PW_COLUMN_DYNAMIC] = {4, 9, false},  [PW_COLUMN_ERROR] = {12, 3, false},
-    [PW_COLUMN_RATIO] = {7, 7, true},        [PW_COLUMN_VERDICT] = {11, 1, false}, [PW_COLUMN_STATUS] = {8, 12, false},
-    [PW_COLUMN_PRIORITY] = {5, 11, true},
+    [PW_COLUMN_RATIO] = {7, 7, true},        [PW_COLUMN_VERDICT] = {11, 1, false}, [PW_COLUMN_STATUS] = {8, 11, false},
+    [PW_COLUMN_PRIORITY] = {5, 10, true},
 };
+
+/* Columns beyond this rank appear once the shapes can have so many columns more. */
+#define SHAPES_FIRST 11
+#define SHAPES_MORE 16
 
 /* Which columns fit, and what is left for the shapes. */
 static void choose_columns(int columns, int widths[PW_COLUMN_COUNT])
@@ -27,7 +31,7 @@ static void choose_columns(int columns, int widths[PW_COLUMN_COUNT])
     memset(widths, 0, PW_COLUMN_COUNT * sizeof *widths);
     for (int rank = 0; rank <= 12; rank++)
         for (int c = 0; c < PW_COLUMN_COUNT; c++)
-            if (layouts[c].rank == rank && left >= layouts[c].width + 1) {
+            if (layouts[c].rank == rank && left >= layouts[c].width + 1 + (rank > SHAPES_FIRST ? SHAPES_MORE : 0)) {
                 widths[c] = layouts[c].width;
                 left -= layouts[c].width + 1;
             }

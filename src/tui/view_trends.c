@@ -133,15 +133,18 @@ void pw_view_trends(struct pw_tui *tui, struct pw_lines *lines)
 
 void pw_view_baselines(struct pw_tui *tui, struct pw_lines *lines)
 {
+    struct pw_buf command = {0};
+
     if (!tui->at->baselines) {
         pw_lines_add(lines, PW_STYLE_DIM, 3, "Looking at the baselines...");
         return;
     }
     if (!tui->at->baselines[0]) {
-        pw_lines_add(lines, PW_STYLE_DIM, 3, "This graph has no baselines on this kind of target yet:");
-        pw_lines_addf(lines, PW_STYLE_NORMAL, 3, "portwright baseline record %s --target %s", tui->model_path,
-                      tui->at->target);
-        pw_lines_add(lines, PW_STYLE_DIM, 3, "makes a pending one, A here approves it.");
+        pw_lines_wrap(lines, PW_STYLE_DIM, 3, "This graph has no baselines on this kind of target yet:");
+        pw_tui_command(tui, "baseline record", &command);
+        pw_lines_wrap(lines, PW_STYLE_NORMAL, 3, pw_buf_text(&command));
+        pw_buf_clear(&command);
+        pw_lines_wrap(lines, PW_STYLE_DIM, 3, "makes a pending one, A here approves it.");
         return;
     }
     for (const char *line = tui->at->baselines; *line;) {

@@ -93,6 +93,8 @@ grep '"MatMul"' "$scratch/out" | grep -q '"host"' && not_ok "on the target" "$sc
 exits "a precision sweep" 0 "$run" run small.onnx --dim "$dims" --precision-sweep --layers '*norm*'
 says "ranks layers" "$scratch/out" "LayerNorm at "
 says "says the narrowest dtype" "$scratch/out" "narrowest that holds"
+says "gives rules for what was measured" "$scratch/out" "  - {node: '/layers.0/norm1/Sub', storage: "
+grep -q -e "- {storage: " "$scratch/out" && not_ok "rules for what was not measured" "$scratch/out"
 exits "the inventory remembers" 0 "$run" inventory small.onnx --format json
 says "measured sensitivity" "$scratch/out" "measured"
 exits "a layer that is not there" 2 "$run" run small.onnx --dim "$dims" --precision-sweep --layers 'nothing*'

@@ -246,8 +246,12 @@ static void test_export_and_copy(void **state)
     send(tui, &failed);
     press(tui, "/softmax\ny");
     assert_int_equal(tui->intent, PW_INTENT_COPY);
-    assert_string_equal(tui->intent_text,
-                        "portwright verify 'm.onnx' --target opencl --case '1:bbbb:f32:graph:normal:1'");
+    assert_string_equal(tui->intent_text, "portwright verify m.onnx --target opencl --case 1:bbbb:f32:graph:normal:1");
+    tui->arguments = pw_strdup(" --dim batch=4 --ops-dir 'my kernels'");
+    tui->intent = PW_INTENT_NONE;
+    press(tui, "y");
+    assert_string_equal(tui->intent_text, "portwright verify m.onnx --target opencl --dim batch=4 --ops-dir "
+                                          "'my kernels' --case 1:bbbb:f32:graph:normal:1");
     press(tui, ":export rows.csv\n");
     assert_int_equal(tui->intent, PW_INTENT_EXPORT);
     pw_tui_export(tui, "rows.csv", &text);
