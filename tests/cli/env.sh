@@ -33,7 +33,7 @@ echo "environment: ignore" >portwright.yaml
 if grep -q locked "$scratch/err"; then not_ok "or says nothing" "$scratch/err"; else ok "or says nothing"; fi
 echo "environment: maybe" >portwright.yaml
 exits "no such policy" 2 "$PORTWRIGHT" --check relu.onnx --target reference --db ""
-says "the choices are named" "$scratch/err" "refuse, warn or ignore"
+says "the choices are named" "$scratch/err" "refuse, warn, ignore"
 rm portwright.yaml
 echo "format: 9" >portwright.lock
 exits "a lock that is none" 2 "$PORTWRIGHT" --check relu.onnx --target reference --db ""
