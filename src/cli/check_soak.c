@@ -346,6 +346,19 @@ static pw_status open_soak(struct soak *soak, const char *op, struct pw_arena *a
     return op ? pw_check_run_select(inventory, op, arena, &soak->selection, &soak->selection_count, err) : PW_OK;
 }
 
+/* Whether success may be said: a soak that was cut short, or that had nothing to verify, is none. */
+static bool is_whole(const struct soak *soak, double seconds)
+{
+    if (!soak->cases)
+        fprintf(stderr, "portwright: soak: no case ran on the target: nothing was proven\n");
+    else if (pw_check_run_interrupted())
+        fprintf(stderr, "portwright: soak: interrupted after %.1f of %.1f s\n",
+                (double)(pw_clock_ns() - soak->begin_ns) / 1e9, seconds);
+    else
+        return true;
+    return false;
+}
+
 int pw_check_soak(const struct pw_options *options, const char *op, double seconds)
 {
     struct soak soak = {.options = options};
@@ -375,10 +388,12 @@ int pw_check_soak(const struct pw_options *options, const char *op, double secon
         status = pw_error_set(&err, PW_ERR_USAGE, "check --soak: not one round ended in that time; nothing was proven");
     if (status == PW_OK) {
         make_figures(&soak, (double)(pw_clock_ns() - soak.begin_ns) / 1e9, figures);
-        held = soak.failures == 0 && soak.graph_failures == 0;
+        held = soak.cases > 0 && soak.failures == 0 && soak.graph_failures == 0;
         print_summary(&soak, figures, held);
         status = record(&soak, options->targets[0], figures, held, &err);
     }
+    if (status == PW_OK && (held || !soak.cases))
+        held = is_whole(&soak, seconds);
     exit_code = status != PW_OK ? pw_options_fail(&err) : held ? PW_EXIT_HELD : PW_EXIT_GATE;
     pw_session_close(soak.session);
     pw_free(soak.first_error);

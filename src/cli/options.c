@@ -307,6 +307,12 @@ static bool find(const struct pw_command_usage *usage, const char *name, size_t 
     return false;
 }
 
+/* The workbench has no name of its own. */
+static const char *colon_of(const struct pw_command_usage *usage)
+{
+    return *usage->name ? ": " : "";
+}
+
 static pw_status unknown(const struct pw_command_usage *usage, const char *arg, struct pw_error *err)
 {
     const char *names[PW_COUNT_OF(shared_options) + 32];
@@ -320,9 +326,10 @@ static pw_status unknown(const struct pw_command_usage *usage, const char *arg, 
             names[count++] = shared_options[i].name;
     near = pw_text_nearest(arg + strspn(arg, "-"), names, count);
     if (near)
-        return pw_error_set(err, PW_ERR_USAGE, "%s: unknown option '%s'; did you mean --%s?", usage->name, arg, near);
-    return pw_error_set(err, PW_ERR_USAGE, "%s: unknown option '%s'; see portwright %s --help", usage->name, arg,
-                        usage->name);
+        return pw_error_set(err, PW_ERR_USAGE, "%s%sunknown option '%s'; did you mean --%s?", usage->name,
+                            colon_of(usage), arg, near);
+    return pw_error_set(err, PW_ERR_USAGE, "%s%sunknown option '%s'; see portwright%s%s --help", usage->name,
+                        colon_of(usage), arg, *usage->name ? " " : "", usage->name);
 }
 
 static pw_status parse_one(int argc, char **argv, int *i, const struct pw_command_usage *usage,
@@ -343,10 +350,11 @@ static pw_status parse_one(int argc, char **argv, int *i, const struct pw_comman
         return unknown(usage, arg, err);
     wanted = found.own ? found.own->value : found.shared->value;
     if (!wanted && value)
-        return pw_error_set(err, PW_ERR_USAGE, "%s: '%s' takes no value", usage->name, arg);
+        return pw_error_set(err, PW_ERR_USAGE, "%s%s'%s' takes no value", usage->name, colon_of(usage), arg);
     if (wanted && !value) {
         if (*i + 1 >= argc)
-            return pw_error_set(err, PW_ERR_USAGE, "%s: '%s' needs a value (%s)", usage->name, arg, wanted);
+            return pw_error_set(err, PW_ERR_USAGE, "%s%s'%s' needs a value (%s)", usage->name, colon_of(usage), arg,
+                                wanted);
         value = argv[++*i];
     }
     if (found.own) {

@@ -138,8 +138,12 @@ static pw_status load_dir(struct loader *l, const struct pw_ops_dir *dir, struct
     struct pw_buf path = {0};
     char **names = NULL;
     size_t count = 0;
-    pw_status status = load_prelude(l, dir->path, err);
+    pw_status status;
 
+    if (!pw_file_is_dir(dir->path))
+        return pw_error_set(err, PW_ERR_IO, "'%s': no such folder of kernels%s", dir->path,
+                            dir->foreign ? "" : " (PORTWRIGHT_OPS_DIR names another)");
+    status = load_prelude(l, dir->path, err);
     l->foreign = dir->foreign;
     l->dir_first = l->set->count;
     if (status == PW_OK)
@@ -188,7 +192,16 @@ done:
 pw_status pw_kernels_load(const struct pw_ops_dir *dirs, size_t dir_count, struct pw_kernels **out,
                           struct pw_error *err)
 {
-    return pw_kernels_load_rooms(dirs, dir_count, pw_rooms, out, err);
+    pw_status status = pw_kernels_load_rooms(dirs, dir_count, pw_rooms, out, err);
+
+    /* Else every operator would be missing, and nobody would know why. */
+    if (status == PW_OK && dir_count && !dirs[0].foreign && !(*out)->count) {
+        pw_kernels_destroy(*out);
+        *out = NULL;
+        status = pw_error_set(err, PW_ERR_FORMAT, "'%s': no kernels in it (PORTWRIGHT_OPS_DIR names another folder)",
+                              dirs[0].path);
+    }
+    return status;
 }
 
 void pw_kernels_destroy(struct pw_kernels *kernels)

@@ -54,4 +54,9 @@ for bad in x ../../etc "%n%s" "2:nothex"; do
 done
 exits "the printed reproducer reproduces it" 1 "$PORTWRIGHT" check "$model" --dim "$dims" --ops-dir wrong --case "$case_id"
 says "and names the element" "$scratch/out" "element ["
+exits "no folder of kernels where the environment says" 2 env PORTWRIGHT_OPS_DIR="$scratch/nowhere" "$PORTWRIGHT" check "$model" --dim "$dims"
+says "the folder is named" "$scratch/err" "nowhere': no such folder of kernels"
+mkdir -p "$scratch/empty"
+exits "a folder without kernels" 2 env PORTWRIGHT_OPS_DIR="$scratch/empty" "$PORTWRIGHT" check "$model" --dim "$dims"
+says "it is said" "$scratch/err" "empty': no kernels in it"
 finish

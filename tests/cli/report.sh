@@ -29,6 +29,10 @@ exits "a soak of seconds" 0 "$PORTWRIGHT" check small.onnx --dim $dims --op Soft
 says "says how it went" "$scratch/out" "soak: held after"
 exits "the report knows it" 0 "$PORTWRIGHT" report small.onnx --dim $dims
 says "and that it was short" "$scratch/out" "0.00 h, 0 failures"
+exits "a soak in which no case runs proves nothing" 1 "$PORTWRIGHT" check small.onnx --dim $dims --target reference --op Softmax --soak 2s --quiet
+says "it is said" "$scratch/err" "nothing was proven"
+exits "a soak that is ended early is no success" 1 sh -c '"$0" "$@" & pid=$!; sleep 6; kill -TERM $pid; wait $pid' "$PORTWRIGHT" check small.onnx --dim $dims --op Softmax --soak 5m --quiet
+says "it is said" "$scratch/err" "interrupted after"
 exits "a soak in which nothing ends proves nothing" 2 "$PORTWRIGHT" check small.onnx --dim $dims --soak 1ms --quiet
 exits "a soak is no gate" 2 "$PORTWRIGHT" check small.onnx --soak 1s --baseline latest
 finish

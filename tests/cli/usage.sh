@@ -12,6 +12,8 @@ exits "a model that is not there" 2 "$PORTWRIGHT" --check "$scratch/absent.onnx"
 says "absent model: named" "$scratch/err" "absent.onnx"
 exits "an unknown option" 2 "$PORTWRIGHT" --check --tarqet opencl x.onnx
 says "unknown option: a guess" "$scratch/err" "did you mean --target"
+exits "the workbench's unknown option" 2 "$PORTWRIGHT" x.onnx --zzzzzz
+says "unknown option: no empty name" "$scratch/err" "portwright: unknown option '--zzzzzz'; see portwright --help"
 exits "an option without its value" 2 "$PORTWRIGHT" check x.onnx --seed
 exits "a seed that is no number" 2 "$PORTWRIGHT" check x.onnx --seed many
 exits "dims that make no sense" 2 "$PORTWRIGHT" check x.onnx --dim batch=-1
