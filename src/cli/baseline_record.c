@@ -160,6 +160,8 @@ int pw_baseline_record(struct pw_options *options, const struct pw_record_reques
         worst = exit_code > worst ? exit_code : worst;
     }
     exit_code = pw_options_write(options, pw_buf_text(&said), said.size);
+    if (said.size && exit_code == PW_EXIT_HELD && !options->quiet)
+        fprintf(stderr, "portwright: portwright baseline approve --message TEXT numbers what is pending\n");
     pw_buf_clear(&said);
     return exit_code > worst ? exit_code : worst;
 }

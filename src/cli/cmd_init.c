@@ -193,7 +193,8 @@ int pw_cmd_init(int argc, char **argv)
     file = options.output ? options.output : DEFAULT_FILE;
     options.output = file;
     if (options.arg_count != 1)
-        status = pw_error_set(&err, PW_ERR_USAGE, "init: expected one MODEL, found %d", options.arg_count);
+        status = pw_error_set(&err, PW_ERR_USAGE, "init: expected one MODEL, found %d; see portwright init --help",
+                              options.arg_count);
     else if (strcmp(file, "-") && pw_file_exists(file))
         status =
             pw_error_set(&err, PW_ERR_USAGE, "%s exists: move it away, or choose another place with -o FILE", file);

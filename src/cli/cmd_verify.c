@@ -73,7 +73,8 @@ static pw_status parse_dists(const char *text, unsigned *bits, struct pw_error *
             const char *near = pw_text_nearest(word, names, PW_DIST_COUNT);
 
             return pw_error_set(err, PW_ERR_USAGE, "--dist: no distribution is named '%s'%s%s%s", word,
-                                near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+                                near ? "; did you mean '" : "; see portwright verify --help", near ? near : "",
+                                near ? "'?" : "");
         }
         *bits |= 1u << found;
     }

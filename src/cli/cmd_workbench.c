@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "cli/cmd.h"
 #include "cli/options.h"
 #include "job/session.h"
@@ -35,7 +36,7 @@ int pw_cmd_workbench(int argc, char **argv)
                               options.arg_count ? "expected one MODEL, found %d; see portwright --help"
                                                 : "expected a MODEL, found %d; see portwright --help",
                               options.arg_count);
-    else if (!script && (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)))
+    else if (!script && pw_file_exists(options.args[0]) && (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)))
         status =
             pw_error_set(&err, PW_ERR_USAGE, "the workbench needs a terminal; without one use portwright --check '%s'",
                          options.args[0]);

@@ -156,22 +156,33 @@ void pw_view_baselines(struct pw_tui *tui, struct pw_lines *lines)
     }
 }
 
+#define FIELD_COLUMN 36 /* a value that does not fit behind it goes below its name */
+
 /* A line of the environment's text: its mark, and the parts before and after the tab. */
 typedef void add_line(struct pw_lines *lines, const char *line, size_t length, size_t name);
 
 static void add_lock(struct pw_lines *lines, const char *line, size_t length, size_t name)
 {
+    char text[1024];
+
     (void)name;
+    snprintf(text, sizeof text, "%.*s", (int)(length - 1), line + 1);
     if (*line == '=' || *line == '!')
-        pw_lines_addf(lines, *line == '=' ? PW_STYLE_NORMAL : PW_STYLE_BAD, 3, "%.*s", (int)(length - 1), line + 1);
+        pw_lines_wrap(lines, *line == '=' ? PW_STYLE_NORMAL : PW_STYLE_BAD, 3, text);
 }
 
 static void add_field(struct pw_lines *lines, const char *line, size_t length, size_t name)
 {
+    char value[1024];
+
     if (*line == '=' || *line == '!' || name >= length)
         return;
     pw_lines_addf(lines, PW_STYLE_DIM, 3, "%.*s", (int)name, line);
-    pw_lines_moref(lines, PW_STYLE_NORMAL, 36, " %.*s", (int)(length - name - 1), line + name + 1);
+    snprintf(value, sizeof value, "%.*s", (int)(length - name - 1), line + name + 1);
+    if (FIELD_COLUMN + 1 + (int)pw_text_width(value) <= lines->width)
+        pw_lines_moref(lines, PW_STYLE_NORMAL, FIELD_COLUMN, " %s", value[0] ? value : "-");
+    else
+        pw_lines_wrap(lines, PW_STYLE_NORMAL, 6, value);
 }
 
 static void each_environment_line(const char *text, struct pw_lines *lines, add_line *add)

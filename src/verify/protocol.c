@@ -510,7 +510,9 @@ pw_status pw_protocol_check(const struct pw_protocol *protocol, const struct pw_
             if (known)
                 continue;
             near = pw_text_nearest(at->key, symbols.names, symbols.count);
-            status = pw_yaml_error(at, err, "no input of the graph has this dim%s%s%s", near ? "; did you mean '" : "",
+            status = pw_yaml_error(at, err, "no input of the graph has this dim%s%s%s",
+                                   near ? "; did you mean '"
+                                        : "; for another graph name its own protocol with --project FILE",
                                    near ? near : "", near ? "'?" : "");
         }
     pw_free(symbols.names);

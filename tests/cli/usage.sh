@@ -18,6 +18,8 @@ exits "an option without its value" 2 "$PORTWRIGHT" check x.onnx --seed
 exits "a seed that is no number" 2 "$PORTWRIGHT" check x.onnx --seed many
 exits "dims that make no sense" 2 "$PORTWRIGHT" check x.onnx --dim batch=-1
 says "dims: what was expected" "$scratch/err" "NAME=N"
+exits "a workbench of no file" 2 "$PORTWRIGHT" nosuch.onnx
+says "it is the file that lacks" "$scratch/err" "cannot open 'nosuch.onnx'"
 exits "a format that the command does not write" 2 "$PORTWRIGHT" baseline list --format csv
 says "those that it writes" "$scratch/err" "text, json, md"
 exits "a format that does not exist" 2 "$PORTWRIGHT" inventory x.onnx --format pdf
