@@ -183,12 +183,12 @@ pw_status pw_file_mkdirs(const char *path, struct pw_error *err)
             continue;
         char kept = part[i];
         part[i] = '\0';
-        if (mkdir(part, 0777) != 0 && (errno != EEXIST || !pw_file_is_dir(part))) {
-            /* A parent that exists but may not be written answers EACCES or EROFS: not our concern. */
-            if (!pw_file_is_dir(part)) {
-                status = io_error(err, "make the folder", part);
-                break;
-            }
+        /* A parent that exists but may not be written answers EACCES or EROFS: not our concern. */
+        int why = mkdir(part, 0777) != 0 ? errno : 0;
+        if (why != 0 && !pw_file_is_dir(part)) {
+            errno = why; /* not what looking for a folder said */
+            status = io_error(err, "make the folder", part);
+            break;
         }
         part[i] = kept;
     }

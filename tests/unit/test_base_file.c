@@ -195,6 +195,11 @@ static void paths(void **state)
     assert_true(pw_file_exists(buf.data) && !pw_file_is_dir(buf.data));
     assert_int_equal(pw_file_mkdirs(path_of(&buf, "plain/x"), NULL), PW_ERR_IO);
     unlink(path_of(&buf, "plain"));
+    struct pw_error err = {0}; /* what making it said, not what looking for it said afterwards */
+    assert_int_equal(symlink("nowhere", path_of(&buf, "dangling")), 0);
+    assert_int_equal(pw_file_mkdirs(buf.data, &err), PW_ERR_IO);
+    assert_non_null(strstr(err.message, "File exists"));
+    unlink(buf.data);
     pw_buf_clear(&buf);
 }
 
