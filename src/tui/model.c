@@ -228,3 +228,30 @@ const char *pw_tui_pattern_text(const struct pw_tui *tui, size_t signature)
 
     return pattern < 0 ? "" : pw_pattern_name(tui->inventory->patterns[pattern].kind);
 }
+
+pw_maturity pw_tui_maturity(const struct pw_tui *tui)
+{
+    const struct pw_tui_endtoend *run = &tui->at->endtoend;
+    struct pw_maturity_evidence evidence[PW_MATURITY_EVIDENCE];
+    struct pw_maturity_facts facts = {.soak_seconds = NAN, .signatures = tui->inventory->signature_count};
+    size_t count;
+
+    for (size_t i = 0; i < facts.signatures; i++) {
+        const struct pw_tui_row *row = &tui->at->signatures[i];
+        bool held = row->measured && !strcmp(row->standing, "held"), waived = pw_tui_waived(tui, i);
+
+        if (tui->inventory->signatures[i].shape_arithmetic || (row->measured && row->host && !row->gate_failed))
+            facts.host++;
+        else if (held)
+            facts.held++;
+        else if (waived)
+            facts.waived++;
+        else if (row->measured && row->gate_failed)
+            facts.failed++;
+        else
+            facts.unproven++;
+    }
+    facts.ran_end_to_end = run->finished && run->mode != PW_ENDTOEND_SWEEP;
+    facts.end_to_end_held = facts.ran_end_to_end && run->totals.held;
+    return pw_maturity_judge(&facts, evidence, &count);
+}

@@ -288,7 +288,8 @@ void pw_tui_session_event(struct pw_tui *tui, const struct pw_event *event, int6
         tui->at->run_begin_ms = now_ms;
         tui->at->done = 0;
         tui->at->total = event->total;
-        tui->at->failure_count = 0;
+        if (!event->whole_graph) /* what a verification found stays until the next one */
+            tui->at->failure_count = 0;
         tui->at->run_error[0] = '\0';
         tui->at->running_text[0] = '\0';
         break;

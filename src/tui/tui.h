@@ -10,6 +10,7 @@
 
 #include "bench/advice.h"
 #include "job/session.h"
+#include "report/model.h"
 #include "tui/canvas.h"
 #include "tui/lines.h"
 #include "tui/prompt.h"
@@ -372,6 +373,9 @@ pw_status pw_tui_set_group(struct pw_tui *tui, pw_group group, struct pw_error *
 const char *pw_tui_group_name(pw_group group);                   /* "none", "category" … */
 size_t pw_tui_current(const struct pw_tui *tui);                 /* the signature under the cursor; SIZE_MAX none */
 bool pw_tui_problem(const struct pw_tui *tui, size_t signature); /* failing, missing, or off the target */
+/* From what this session knows: verdicts (also of earlier runs) and its run of the whole graph; at most "verified".
+ * portwright report knows the rest. */
+pw_maturity pw_tui_maturity(const struct pw_tui *tui);
 void pw_tui_set_filter(struct pw_tui *tui, const char *text);
 void pw_tui_sort_by(struct pw_tui *tui, pw_column column);
 void pw_tui_apply_view(struct pw_tui *tui, const struct pw_tui_view *view);

@@ -62,11 +62,15 @@ static void summary_line(const struct pw_tui *tui, struct pw_canvas *canvas, int
         failed += r->measured && r->gate_failed;
         held += r->measured && !strcmp(r->standing, "held");
     }
-    at += pw_canvas_printf(canvas, row, at, width - at, PW_STYLE_NORMAL, "%zu signatures of %zu nodes, %s  ",
-                           inventory->signature_count, inventory->node_count,
-                           isnan(inventory->total_flops)
-                               ? "FLOPs unknown"
-                               : pw_text_si(flops, sizeof flops, inventory->total_flops, "FLOP"));
+    if (canvas->columns < 100) /* what serves them and how they stand matters more than their size */
+        at += pw_canvas_printf(canvas, row, at, width - at, PW_STYLE_NORMAL, "%zu signatures  ",
+                               inventory->signature_count);
+    else
+        at += pw_canvas_printf(canvas, row, at, width - at, PW_STYLE_NORMAL, "%zu signatures of %zu nodes, %s  ",
+                               inventory->signature_count, inventory->node_count,
+                               isnan(inventory->total_flops)
+                                   ? "FLOPs unknown"
+                                   : pw_text_si(flops, sizeof flops, inventory->total_flops, "FLOP"));
     if (!tui->at->coverage_ready) {
         pw_canvas_text(canvas, row, at, width - at, tui->at->device_failed ? PW_STYLE_BAD : PW_STYLE_DIM,
                        tui->at->device_failed ? "target not usable" : "looking at the target...");
@@ -80,7 +84,9 @@ static void summary_line(const struct pw_tui *tui, struct pw_canvas *canvas, int
                            covered[PW_COVERAGE_MISSING] + attention);
     at +=
         pw_canvas_printf(canvas, row, at, width - at, failed ? PW_STYLE_BAD : PW_STYLE_NORMAL, "failed %zu  ", failed);
-    pw_canvas_printf(canvas, row, at, width - at, held ? PW_STYLE_GOOD : PW_STYLE_DIM, "held %zu", held);
+    at += pw_canvas_printf(canvas, row, at, width - at, held ? PW_STYLE_GOOD : PW_STYLE_DIM, "held %zu  ", held);
+    if (width - at > 10)
+        pw_canvas_text(canvas, row, at, width - at, PW_STYLE_BOLD, pw_maturity_name(pw_tui_maturity(tui)));
 }
 
 static void draw_heads(const struct pw_tui *tui, struct pw_canvas *canvas, int row, const int *widths)

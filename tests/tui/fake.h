@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "base/file.h"
 #include "baseline/triage.h"
 #include "tui/chart.h"
 #include "tui/tui.h"
@@ -147,7 +148,7 @@ __attribute__((unused)) static void expect(struct pw_tui *tui, const char *text)
     assert_string_equal(screen_of(tui), text);
 }
 
-static void shows(struct pw_tui *tui, const char *part)
+__attribute__((unused)) static void shows(struct pw_tui *tui, const char *part)
 {
     const char *screen = screen_of(tui);
 

@@ -35,7 +35,7 @@ shows() {
 }
 
 start 120 40
-shows "the inventory comes up" "signatures of"
+shows "the inventory comes up" "signatures"
 shows "coverage arrives" "kernel"
 mux send-keys -t w a
 mux send-keys -t w 3
@@ -94,13 +94,13 @@ sessions=$((sessions + 1))
 mux new-session -d -s w -x 100 -y 20 "env LC_ALL=C.UTF-8 PS1='shell> ' ENV= sh -i"
 shows "a shell" "shell>"
 mux send-keys -t w "$PORTWRIGHT $model" Enter
-shows "the workbench in a shell" "signatures of"
+shows "the workbench in a shell" "signatures"
 mux send-keys -t w C-z
 shows "suspended: the shell answers" "shell>"
 mux send-keys -t w "echo in the shell" Enter
 shows "its screen is its own" "in the shell"
 mux send-keys -t w fg Enter
-shows "continued" "signatures of"
+shows "continued" "signatures"
 mux send-keys -t w q
 shows "and quit to the shell" "shell>"
 mux kill-server 2>/dev/null
@@ -111,7 +111,7 @@ mux send-keys -t w q
 shows "and ends" "ended 0"
 
 start 100 30
-shows "up again" "signatures of"
+shows "up again" "signatures"
 kill -TERM "$(pgrep -n -f "^$PORTWRIGHT $model")"
 shows "SIGTERM ends it and gives the terminal back" "ended"
 mux kill-server 2>/dev/null
