@@ -37,7 +37,8 @@ static void summary(const struct pw_report *report, struct pw_buf *out)
         number(out, 2, 'f', "x", p->speed);
         pw_buf_puts(out, " |\n");
     }
-    pw_buf_puts(out, "\nCounts are signatures. Speed: geometric mean of the reference's time over the target's.\n");
+    pw_buf_puts(out, "\nCounts are signatures. Speed: geometric mean of the reference's time over the target's. Where "
+                     "it says ? or not measured, the store has no check of this graph with these dims.\n");
 }
 
 static void evidence(const struct pw_report_target_part *p, struct pw_buf *out)
