@@ -70,8 +70,8 @@ void pw_view_run(struct pw_tui *tui, struct pw_lines *lines)
     else
         add_totals(tui, lines);
     pw_lines_add(lines, PW_STYLE_NORMAL, 0, "");
-    pw_lines_addf(lines, tui->at->failure_count ? PW_STYLE_BAD : PW_STYLE_DIM, 1, "%d failures%s",
-                  tui->at->failure_count, tui->at->running ? " so far" : "");
+    pw_lines_addf(lines, tui->at->failure_count ? PW_STYLE_BAD : PW_STYLE_DIM, 1, "%d failure%s%s",
+                  tui->at->failure_count, tui->at->failure_count == 1 ? "" : "s", tui->at->running ? " so far" : "");
     for (int i = 0; i < tui->at->failure_count; i++) {
         pw_lines_add(lines, PW_STYLE_NORMAL, 3, tui->at->failures[i].text);
         pw_lines_about(lines, tui->at->failures[i].signature);
