@@ -291,7 +291,7 @@ static void fill_unpool(const struct pw_call *call, int input, struct pw_fill *f
         total *= pooled[i];
     fill->int_low = 0;
     fill->int_high = total > 0 ? total - 1 : 0;
-    fill->distinct = true;
+    fill->distinct_all = true;
 }
 
 static void fill_regions(const struct pw_call *call, int input, struct pw_fill *fill)

@@ -236,6 +236,7 @@ struct pw_fill {               /* how to draw input i; the room changes the defa
     double low, high;          /* domain of sensible values, -inf/inf = any */
     int64_t int_low, int_high; /* integers, both included */
     bool distinct;             /* without repetition along the last axis (TopK, permutations) */
+    bool distinct_all;         /* the same over the whole tensor (places to write to) */
     bool positive_definite;    /* reserved */
     bool ascending;
     bool first_high; /* the first of each row is int_high: a mask that leaves something */

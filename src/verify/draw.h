@@ -22,6 +22,7 @@ struct pw_draw {
     bool near_one;    /* magnitudes between 3/4 and 4/3: products of many stay in range */
     bool masks;       /* `masked`: -inf goes into this input */
     bool finite;      /* `special`: no infinities, of which the definition leaves the result open */
+    bool beyond;      /* `special`: NaN also where a domain is given */
     bool powers;      /* `special`: squared inside, so no denormals alone: float32 cannot square them */
     int64_t last;     /* set by pw_draw_tensor: the last dim */
 };

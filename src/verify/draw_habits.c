@@ -41,8 +41,14 @@ static const struct op_habit {
     {"Where", 1, 0, false, false},
     {"Sum", -1, 100, false, false},
     {"Mean", -1, 100, false, false},
-    {"Resize", -1, 100, false, false},
-    {"Upsample", -1, 100, false, false},
+    {"Resize", -1, 100, true, false}, /* a tap of weight 0 is read or left out */
+    {"Upsample", -1, 100, true, false},
+    {"DFT", -1, 0, true, false}, /* a factor 0 or 1 is multiplied with or left out */
+    {"STFT", -1, 0, true, false},
+    {"Col2Im", -1, 100, false, false},
+    {"Scatter", -1, 12, false, false},
+    {"ScatterElements", -1, 12, false, false},
+    {"ScatterND", -1, 12, false, false},
     {"ReduceL2", -1, 0, false, true},
     {"LpNormalization", -1, 0, false, true},
     {"LpPool", -1, 0, false, true},
@@ -92,6 +98,7 @@ void pw_draw_habits(const struct pw_call *call, int input, struct pw_draw *draw)
     draw->finite = call->op->category == PW_CATEGORY_ATTENTION;
     draw->powers = (habit && habit->powers) || call->op->category == PW_CATEGORY_NORMALIZATION;
     draw->share = everywhere ? 0.5 : 0;
+    draw->beyond = everywhere;
     if (draw->dist == PW_DIST_SPECIAL && !everywhere && input > 0)
         draw->dist = PW_DIST_NORMAL; /* one NaN in a weight would make every output NaN */
 }

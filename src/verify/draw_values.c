@@ -142,6 +142,8 @@ static double draw_special(const struct pw_draw *d, int64_t i, int64_t row, cons
     x = mixtures[mixture][word & 7];
     if (d->finite && isinf(x))
         x = copysign(big, x);
+    if (d->beyond && isnan(x)) /* what is no number has its place outside of every domain */
+        return x;
     if (bounded(d->fill) && !in_domain(x, d->fill))
         return draw_normal(d, i, row, facts);
     return x;
@@ -233,9 +235,8 @@ static void int_range(pw_dtype dtype, const struct pw_draw *d, int64_t *low, int
     *high = *high > most ? most : *high < *low ? *low : *high;
 }
 
-static void shuffle_rows(struct pw_tensor *t, const struct pw_draw *d, int64_t low)
+static void shuffle_rows(struct pw_tensor *t, const struct pw_draw *d, int64_t low, int64_t n)
 {
-    int64_t n = t->dims[t->rank - 1];
 
     for (int64_t i = 0; i < t->count; i++)
         pw_tensor_set_int(t, i, low + i % n);
@@ -254,8 +255,8 @@ static void draw_ints(struct pw_tensor *t, const struct pw_draw *d)
     int64_t low, high;
 
     int_range(t->dtype, d, &low, &high);
-    if (d->fill->distinct && t->rank > 0) { /* each row of the last axis: a shuffled run of distinct values */
-        shuffle_rows(t, d, low);
+    if ((d->fill->distinct || d->fill->distinct_all) && t->rank > 0) { /* a shuffled run of distinct values */
+        shuffle_rows(t, d, low, d->fill->distinct_all ? t->count : t->dims[t->rank - 1]);
         return;
     }
     for (int64_t i = 0; i < t->count; i++) {
