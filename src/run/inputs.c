@@ -364,8 +364,10 @@ static pw_status draw_one(struct pw_inputs *in, size_t i, const struct pw_infere
         return pw_error_set(err, PW_ERR_USAGE, "input '%s' is a setting of %s: give it with --input %s=FILE", name,
                             pw_node_where(hint.param, where, sizeof where), name);
     status = pw_tensor_init(&value->tensor, info->dtype, info->rank, dims, err);
-    if (status != PW_OK)
+    if (status != PW_OK) {
+        pw_error_prefix(err, "input '%s'", name);
         return status;
+    }
     value->kind = PW_VALUE_TENSOR;
     in->drawn[i] = true;
     if (kind == PW_KIND_FLOAT) {

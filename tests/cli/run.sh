@@ -141,4 +141,9 @@ case_id=$(sed -n 's/.*--case \(2:[^ ]*captured[^ ]*\).*/\1/p' "$scratch/out" | h
 [ -n "$case_id" ] && grep -q "${case_id##*:}" kept/index && ok "its id names the tensors' hash" || not_ok "its id names the tensors' hash" "$scratch/out"
 exits "and reproduces it" 1 "$run" verify small.onnx --dim "$dims" --captured kept --case "$case_id" --ops-dir wrong --no-shrink
 says "with the same element" "$scratch/out" "element ["
+"$PORTWRIGHT" make-graph --layers 1 --width 32 --heads 2 --vocabulary 64 -o long.onnx >/dev/null
+if [ "${PW_SANITIZED-}" != 1 ]; then # a sanitizer ends the program there
+    exits "an input that no memory holds" 2 "$PORTWRIGHT" run long.onnx --no-timing --dim batch=10000000000,sequence=100,past_sequence=2
+    says "the input is named" "$scratch/err" "input 'input_ids': out of memory"
+fi
 finish
