@@ -286,6 +286,9 @@ void pw_tui_session_event(struct pw_tui *tui, const struct pw_event *event, int6
     case PW_EVENT_STARTED:
         tui->at->running = true;
         tui->at->run_begin_ms = now_ms;
+        tui->at->unit = event->whole_graph ? (event->mode == PW_ENDTOEND_SWEEP ? "layers" : "nodes")
+                        : event->run_kind  ? "signatures"
+                                           : "cases";
         tui->at->done = 0;
         tui->at->total = event->total;
         if (!event->whole_graph) /* what a verification found stays until the next one */

@@ -226,6 +226,7 @@ struct pw_tui_side { /* all that belongs to one target */
 
     bool running;
     size_t done, total;
+    const char *unit; /* what they count: "cases", "nodes" …; static */
     int64_t run_begin_ms, run_now_ms;
     char running_text[96]; /* the last case */
     struct pw_verify_totals totals;

@@ -25,14 +25,15 @@ static void add_progress(const struct pw_tui *tui, struct pw_lines *lines)
     double share = tui->at->total ? (double)tui->at->done / (double)tui->at->total : 0;
     double elapsed = (double)(tui->at->run_now_ms - tui->at->run_begin_ms) / 1000;
     int width = lines->width - 44 > 40 ? 40 : lines->width - 44;
+    const char *unit = tui->at->unit ? tui->at->unit : "cases";
     char bar[256], left[32];
 
     if (width > 4) {
         bar_text(bar, sizeof bar, width, share, tui->ascii);
         pw_lines_add(lines, PW_STYLE_ACCENT, 1, bar);
-        pw_lines_moref(lines, PW_STYLE_NORMAL, width + 2, "%zu/%zu cases", tui->at->done, tui->at->total);
+        pw_lines_moref(lines, PW_STYLE_NORMAL, width + 2, "%zu/%zu %s", tui->at->done, tui->at->total, unit);
     } else {
-        pw_lines_addf(lines, PW_STYLE_NORMAL, 1, "%zu/%zu cases", tui->at->done, tui->at->total);
+        pw_lines_addf(lines, PW_STYLE_NORMAL, 1, "%zu/%zu %s", tui->at->done, tui->at->total, unit);
     }
     if (elapsed > 0 && tui->at->done)
         pw_lines_moref(lines, PW_STYLE_DIM, 0, "  %.1f a second", (double)tui->at->done / elapsed);
