@@ -72,6 +72,7 @@ static pw_status make_environment(const struct pw_link *link, const struct pw_li
     const char *dir = link->dir && options->uid != 0 ? PW_SANDBOX_HERE : link->dir;
     add_variable(block, &count, "PATH=/usr/local/bin:/usr/bin:/bin", NULL);
     add_variable(block, &count, "LC_ALL=C", NULL);
+    add_variable(block, &count, PW_SPAWN_MARK "=1", NULL);
     for (size_t i = 0; i < sizeof passed_on / sizeof *passed_on; i++) {
         const char *value = getenv(passed_on[i]);
         if (value && !given(options->environment, passed_on[i]) && !given(options->more, passed_on[i]))

@@ -9,6 +9,7 @@
 #include <spawn.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -79,6 +80,11 @@ pw_status pw_spawn_worker(const char *flag, const char *mode, char *const *env, 
     pid_t pid = 0;
     int rc = 0;
 
+    if (getenv(PW_SPAWN_MARK))
+        return pw_error_set(err, PW_ERR_INTERNAL,
+                            "a worker starts no workers: this program was started with %s and does "
+                            "not heed it",
+                            flag);
     snprintf(flag_copy, sizeof flag_copy, "%s", flag);
     snprintf(mode_copy, sizeof mode_copy, "%s", mode ? mode : "");
     posix_spawn_file_actions_init(&actions);

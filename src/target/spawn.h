@@ -20,6 +20,9 @@ struct pw_process {
     int stderr_fd; /* read end, non-blocking; -1 = none */
 };
 
+/* In every worker's environment. A program that was started as a worker and goes on as if it were not (a test whose
+ * main does not know --worker) would start workers for ever: with the mark it is refused. */
+#define PW_SPAWN_MARK "PORTWRIGHT_WORKER"
 /* flag: argv[1]; mode: argv[2] or NULL. env: "NAME=value" strings ended by NULL: the whole environment. */
 pw_status pw_spawn_worker(const char *flag, const char *mode, char *const *env, struct pw_process *out,
                           struct pw_error *err);

@@ -434,6 +434,20 @@ static int children_become(char state, int wanted)
     return count;
 }
 
+/* A program that was started as a worker starts none: a main that does not know --worker would do so for ever. */
+static void test_no_workers_of_workers(void **state)
+{
+    struct pw_device *other = NULL;
+    struct pw_error err = {0};
+
+    (void)state;
+    assert_int_equal(setenv("PORTWRIGHT_WORKER", "1", 1), 0);
+    assert_int_not_equal(pw_device_open("opencl", NULL, &other, &err), PW_OK);
+    assert_int_equal(unsetenv("PORTWRIGHT_WORKER"), 0);
+    assert_null(other);
+    assert_non_null(strstr(err.message, "a worker starts no workers"));
+}
+
 /* A kernel from outside gets a worker and a cache of its own, which go when another kernel comes. */
 static void test_foreign(void **state)
 {
@@ -582,6 +596,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_empty),
         cmocka_unit_test(test_repeats),
         cmocka_unit_test(test_alternates),
+        cmocka_unit_test(test_no_workers_of_workers),
         cmocka_unit_test(test_foreign),
         cmocka_unit_test(test_sweeps),
         cmocka_unit_test(test_lists),
