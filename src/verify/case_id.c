@@ -202,7 +202,7 @@ static bool parse_seed(const char *text, struct pw_case_spec *spec)
         return true;
     }
     return text[0] >= '0' && text[0] <= '9' && sscanf(text, "%" SCNu64 "%n", &spec->seed, &used) == 1 && !text[used] &&
-           used < 21;
+           (used < 20 || (used == 20 && strcmp(text, "18446744073709551615") <= 0));
 }
 
 pw_status pw_case_id_parse(const char *id, char signature[17], struct pw_case_spec *spec, struct pw_error *err)

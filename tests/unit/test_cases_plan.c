@@ -1,0 +1,458 @@
+/*
+ * Which cases there are: ids, draws, shapes, the plan, properties and shrinking. The target is the liar of tests/liar:
+ * honest where a plan is looked at, faulty where something has to be found.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "op/cases.h"
+#include "target/worker.h"
+#include "verify/draw.h"
+#include "verify/plan.h"
+#include "verify/verify_internal.h"
+
+/* One call as a graph, on a liar. */
+struct site {
+    struct pw_buf bytes;
+    struct pw_model *model;
+    struct pw_inference *inference;
+    struct pw_inventory *inventory;
+    const struct pw_signature *signature;
+    struct pw_kernels *kernels;
+    struct pw_device *device;
+    struct pw_protocol *protocol;
+    struct pw_verify_request request;
+    struct pw_impl_list impls;
+    struct pw_arena arena;
+};
+
+static void check(pw_status status, const struct pw_error *err)
+{
+    if (status != PW_OK)
+        fail_msg("%s", err->message);
+}
+
+static void open_site(struct site *s, const char *call, const char *fault)
+{
+    const char *build = getenv("PW_BUILD");
+    struct pw_device_options options = {.workers = 1};
+    struct pw_error err = {0};
+    char spec[1024];
+
+    *s = (struct site){.model = NULL};
+    snprintf(spec, sizeof spec, "plugin:%s/tests/liar/liar.so%s%s", build ? build : ".", fault ? ":fault=" : "",
+             fault ? fault : "");
+    check(pw_case_model(&call, 1, &s->bytes, &err), &err);
+    check(pw_model_parse(s->bytes.data, s->bytes.size, "site", NULL, &s->model, &err), &err);
+    check(pw_infer_graph(s->model, NULL, 0, &s->inference, &err), &err);
+    check(pw_inventory_create(s->model, s->inference, &s->inventory, &err), &err);
+    check(pw_kernels_load(NULL, 0, &s->kernels, &err), &err);
+    check(pw_device_open(spec, &options, &s->device, &err), &err);
+    check(pw_protocol_default(&s->protocol, &err), &err);
+    assert_int_equal(s->inventory->signature_count, 1);
+    s->signature = &s->inventory->signatures[0];
+    s->request = (struct pw_verify_request){.inventory = s->inventory,
+                                            .kernels = s->kernels,
+                                            .device = s->device,
+                                            .protocol = s->protocol,
+                                            .effort = {.dtypes = UINT32_MAX},
+                                            .seed = 1,
+                                            .jobs = 1};
+    check(pw_impl_find(s->signature->call, s->kernels, s->device, &s->arena, &s->impls, &err), &err);
+    assert_true(s->impls.selected >= 0);
+}
+
+static void close_site(struct site *s)
+{
+    pw_arena_clear(&s->arena);
+    pw_protocol_destroy(s->protocol);
+    pw_device_close(s->device);
+    pw_kernels_destroy(s->kernels);
+    pw_inventory_destroy(s->inventory);
+    pw_inference_destroy(s->inference);
+    pw_model_destroy(s->model);
+    pw_buf_clear(&s->bytes);
+}
+
+/* ---- ids ---- */
+
+#define S "2:0123456789abcdef:"
+
+static void test_ids_come_back(void **state)
+{
+    static const char *const ids[] = {
+        S "f32:graph:normal:1",
+        S "f32:graph:exact:18446744073709551615",
+        S "f16:i0=7x384,i1=384x13,axis=-1:cancel:5",
+        S "bf16:i0=s,v1=e,v2=3.-1.0,axes=0.2,perm=1.,pads=e:special:0",
+        S "i64:i0=0x3:wide:2",
+        S "f32:graph:normal/sum:9",
+        S "f32:graph:captured:00ff00ff00ff00ff",
+    };
+    struct pw_signature signature = {.id = "0123456789abcdef", .call = &(struct pw_call){.input_count = 0}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
+        struct pw_case_spec spec;
+        struct pw_error err = {0};
+        char id[17], again[PW_CASE_ID_MAX];
+
+        check(pw_case_id_parse(ids[i], id, &spec, &err), &err);
+        assert_string_equal(id, "0123456789abcdef");
+        assert_true(pw_case_id_print(&signature, &spec, again));
+        assert_string_equal(again, ids[i]);
+    }
+}
+
+static void test_id_by_hand(void **state)
+{
+    struct pw_case_spec spec;
+    struct pw_error err = {0};
+    char id[17];
+
+    (void)state;
+    check(pw_case_id_parse(S "f16:i1=2x0,v2=-4.5,axis=-1,axes=3.:wide/odd:77", id, &spec, &err), &err);
+    assert_int_equal(spec.dtype, PW_DTYPE_FLOAT16);
+    assert_int_equal(spec.dist, PW_DIST_WIDE);
+    assert_string_equal(spec.property, "odd");
+    assert_int_equal(spec.seed, 77);
+    assert_int_equal(spec.change_count, 4);
+    assert_int_equal(spec.changes[0].kind, PW_CHANGE_SHAPE);
+    assert_int_equal(spec.changes[0].input, 1);
+    assert_int_equal(spec.changes[0].values[1], 0);
+    assert_int_equal(spec.changes[1].kind, PW_CHANGE_CONTENT);
+    assert_int_equal(spec.changes[1].values[0], -4);
+    assert_int_equal(spec.changes[1].values[1], 5);
+    assert_int_equal(spec.changes[2].kind, PW_CHANGE_INT);
+    assert_int_equal(spec.changes[2].values[0], -1);
+    assert_int_equal(spec.changes[3].kind, PW_CHANGE_INTS);
+    assert_int_equal(spec.changes[3].count, 1);
+}
+
+static void test_junk_ids(void **state)
+{
+    static const struct {
+        const char *id, *says;
+    } junk[] = {
+        {"", "expected format 2"},
+        {"1:abc", "expected format 2"},
+        {"2:zz", "expected 2:<signature>"},
+        {"2:0123456789ABCDEF:f32:graph:normal:1", "expected 2:<signature>"},
+        {S "f32:graph:normal:1:2", "expected 2:<signature>"},
+        {S "f33:graph:normal:1", "no dtype is named 'f33'"},
+        {S "f32::normal:1", "neither 'graph' nor changes"},
+        {S "f32:i0=2x-3:normal:1", "neither 'graph' nor changes"},
+        {S "f32:i0=2xx3:normal:1", "neither 'graph' nor changes"},
+        {S "f32:i999=2:normal:1", "neither 'graph' nor changes"},
+        {S "f32:i0=99999999999999999999:normal:1", "neither 'graph' nor changes"},
+        {S "f32:i0=1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1:normal:1", "neither 'graph' nor changes"},
+        {S "f32:=1:normal:1", "neither 'graph' nor changes"},
+        {S "f32:ax;is=1:normal:1", "neither 'graph' nor changes"},
+        {S "f32:graph:normall:1", "no distribution is named 'normall'"},
+        {S "f32:graph:normal/:1", "no property is named ''"},
+        {S "f32:graph:normal:-1", "'-1' is no seed"},
+        {S "f32:graph:normal:1x", "'1x' is no seed"},
+        {S "f32:graph:normal:18446744073709551616", "is no seed"},
+        {S "f32:graph:captured:17", "is no hash of captured tensors"},
+    };
+    char longest[2 * PW_CASE_ID_MAX];
+    struct pw_case_spec spec;
+    char id[17];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof junk / sizeof *junk; i++) {
+        struct pw_error err = {0};
+
+        if (pw_case_id_parse(junk[i].id, id, &spec, &err) != PW_ERR_USAGE || !strstr(err.message, junk[i].says))
+            fail_msg("'%s': expected '%s', found '%s'", junk[i].id, junk[i].says, err.message);
+    }
+    memset(longest, '1', sizeof longest);
+    longest[sizeof longest - 1] = '\0';
+    assert_int_equal(pw_case_id_parse(longest, id, &spec, NULL), PW_ERR_USAGE);
+}
+
+/* ---- draws ---- */
+
+static const struct pw_fill any = {.low = -INFINITY, .high = INFINITY, .int_low = -100, .int_high = 100};
+
+static void draw(pw_dtype dtype, pw_dist dist, uint64_t seed, struct pw_tensor *t)
+{
+    int64_t shape[2] = {64, 32};
+    struct pw_draw d = {
+        .dist = dist, .seed = seed, .stream = 1, .fill = &any, .exponents = 12, .share = 0.5, .masks = true};
+    struct pw_error err = {0};
+
+    check(pw_tensor_init(t, dtype, 2, shape, &err), &err);
+    pw_draw_tensor(t, &d);
+}
+
+static void test_draws_are_their_seed(void **state)
+{
+    (void)state;
+    for (int dist = 0; dist < PW_DIST_CAPTURED; dist++) {
+        struct pw_tensor a = {0}, b = {0}, c = {0};
+
+        draw(PW_DTYPE_FLOAT32, (pw_dist)dist, 5, &a);
+        draw(PW_DTYPE_FLOAT32, (pw_dist)dist, 5, &b);
+        draw(PW_DTYPE_FLOAT32, (pw_dist)dist, 6, &c);
+        assert_memory_equal(a.data, b.data, 64 * 32 * 4);
+        assert_memory_not_equal(a.data, c.data, 64 * 32 * 4);
+        pw_tensor_clear(&a);
+        pw_tensor_clear(&b);
+        pw_tensor_clear(&c);
+    }
+}
+
+/* What was seen over the seeds of a distribution. */
+struct seen {
+    bool nan, infinity, denormal, zero, minus_zero, fraction;
+    double most, least; /* magnitudes of finite numbers but zero */
+    int masked_rows, clean_rows;
+};
+
+static struct seen look(pw_dist dist, uint64_t seeds)
+{
+    struct seen s = {.least = INFINITY};
+
+    for (uint64_t seed = 0; seed < seeds; seed++) {
+        struct pw_tensor t = {0};
+
+        draw(PW_DTYPE_FLOAT32, dist, seed, &t);
+        for (int64_t i = 0; i < t.count; i++) {
+            double x = pw_tensor_get(&t, i);
+            int in_row = (int)(i % 32);
+
+            s.nan |= isnan(x);
+            s.infinity |= isinf(x);
+            s.denormal |= x != 0 && fabs(x) < 0x1p-126;
+            s.zero |= x == 0 && !signbit(x);
+            s.minus_zero |= x == 0 && signbit(x);
+            if (isfinite(x) && x != 0) {
+                s.fraction |= x != floor(x);
+                s.most = fmax(s.most, fabs(x));
+                s.least = fmin(s.least, fabs(x));
+            }
+            if (in_row == 31) {
+                int gone = 0;
+
+                for (int64_t k = i - 31; k <= i; k++)
+                    gone += pw_tensor_get(&t, k) == -INFINITY;
+                s.masked_rows += gone == 32;
+                s.clean_rows += gone == 0;
+            }
+        }
+        pw_tensor_clear(&t);
+    }
+    return s;
+}
+
+static void test_distributions(void **state)
+{
+    struct seen exact = look(PW_DIST_EXACT, 4), special = look(PW_DIST_SPECIAL, 4), masked = look(PW_DIST_MASKED, 4);
+    struct seen wide = look(PW_DIST_WIDE, 4), normal = look(PW_DIST_NORMAL, 4);
+
+    (void)state;
+    assert_false(exact.fraction);
+    assert_true(exact.most <= 4 && exact.zero && !exact.nan && !exact.infinity);
+    assert_true(special.nan && special.infinity && special.denormal && special.zero && special.minus_zero);
+    assert_true(masked.masked_rows > 10 && masked.clean_rows > 10 && !masked.nan);
+    assert_true(wide.most > 0x1p11 && wide.most < 0x1p13 && wide.least < 0x1p-11 && wide.least >= 0x1p-12);
+    assert_false(wide.nan || wide.infinity);
+    assert_true(normal.most < 8 && normal.most > 3 && !normal.nan);
+}
+
+/* ---- shapes and plans ---- */
+
+static struct pw_case_plan *plan_of(struct site *s)
+{
+    struct pw_case_plan *plan = NULL;
+    struct pw_error err = {0};
+
+    check(pw_case_plan_create(s->signature, &s->request, &s->impls.items[s->impls.selected], NULL, &plan, &err), &err);
+    return plan;
+}
+
+static void test_shapes_stay_consistent(void **state)
+{
+    struct site s;
+    struct pw_shapes *shapes = NULL;
+    struct pw_error err = {0};
+    int made = 0;
+
+    (void)state;
+    open_site(&s, "MatMul-13 (float32[5,7], float32[7,3])", NULL);
+    check(pw_shapes_create(s.signature, &s.request, &s.impls.items[s.impls.selected], &shapes, &err), &err);
+    assert_int_equal(pw_shapes_group_count(shapes), 3); /* M, K and N */
+    for (int n = 0; n < PW_SHAPES_KINDS + 6; n++) {
+        struct pw_case_spec spec = {.dist = PW_DIST_NORMAL};
+        const struct pw_case_change *a, *b;
+
+        if (!pw_shapes_make(shapes, 3, n, &spec))
+            continue;
+        made++;
+        a = pw_case_change_of(&spec, PW_CHANGE_SHAPE, 0);
+        b = pw_case_change_of(&spec, PW_CHANGE_SHAPE, 1);
+        assert_int_equal(a && a->count ? a->values[a->count - 1] : 7, b && b->count ? b->values[0] : 7); /* K */
+    }
+    assert_true(made >= 10);
+    pw_shapes_destroy(shapes);
+    close_site(&s);
+}
+
+static void test_plan(void **state)
+{
+    struct site s;
+    struct pw_case_plan *plan, *again;
+    unsigned dists = 0;
+    size_t minimum;
+    bool nan = false, other = false, property = false;
+
+    (void)state;
+    open_site(&s, "Softmax-13 axis=-1 (float32[6,19])", NULL);
+    plan = plan_of(&s);
+    again = plan_of(&s);
+    minimum = pw_case_plan_minimum(plan);
+    assert_true(minimum >= PW_VERIFY_MIN_CASES);
+    for (size_t i = 0; i < minimum + 40; i++) {
+        struct pw_case_spec a, b;
+        char first[PW_CASE_ID_MAX], second[PW_CASE_ID_MAX];
+
+        assert_true(pw_case_plan_next(plan, &a) && pw_case_plan_next(again, &b));
+        assert_true(pw_case_id_print(s.signature, &a, first) && pw_case_id_print(s.signature, &b, second));
+        assert_string_equal(first, second);
+        if (i >= minimum)
+            continue;
+        dists |= 1u << a.dist;
+        nan |= a.dist == PW_DIST_SPECIAL && a.dtype == PW_DTYPE_UNDEFINED && !(a.seed & 3);
+        other |= a.dtype == PW_DTYPE_FLOAT16;
+        property |= a.property[0] != '\0';
+    }
+    assert_int_equal(dists, (1u << PW_DIST_CAPTURED) - 1);
+    assert_true(nan && other && property);
+    pw_case_plan_destroy(plan);
+    pw_case_plan_destroy(again);
+    s.request.effort.dists = 1u << PW_DIST_EXACT;
+    s.request.effort.dtypes = 0;
+    s.request.effort.min_cases = 3;
+    plan = plan_of(&s);
+    assert_int_equal(pw_case_plan_minimum(plan), 3);
+    for (int i = 0; i < 30; i++) {
+        struct pw_case_spec spec;
+
+        assert_true(pw_case_plan_next(plan, &spec));
+        assert_int_equal(spec.dist, PW_DIST_EXACT);
+        assert_int_equal(spec.dtype, PW_DTYPE_UNDEFINED);
+    }
+    pw_case_plan_destroy(plan);
+    close_site(&s);
+}
+
+/* ---- verdicts ---- */
+
+struct found {
+    size_t cases;
+    struct pw_case_result last;
+    char shrunk[PW_CASE_ID_MAX], reason[200];
+};
+
+static void on_event(void *user, const struct pw_verify_event *event)
+{
+    struct found *found = user;
+
+    if (event->kind != PW_VERIFY_CASE)
+        return;
+    found->cases++;
+    found->last = *event->result;
+    snprintf(found->shrunk, sizeof found->shrunk, "%s", event->result->shrunk_id ? event->result->shrunk_id : "");
+    snprintf(found->reason, sizeof found->reason, "%s", event->result->reason);
+}
+
+/* Runs the one case of the site's signature that ends in `tail`. */
+static struct found run_case(struct site *s, const char *tail)
+{
+    struct found found = {.cases = 0};
+    struct pw_verify_totals totals;
+    struct pw_error err = {0};
+    char id[PW_CASE_ID_MAX];
+
+    snprintf(id, sizeof id, "2:%s:%s", s->signature->id, tail);
+    s->request.case_id = id;
+    s->request.emit = on_event;
+    s->request.user = &found;
+    check(pw_verify_run(&s->request, &totals, &err), &err);
+    assert_int_equal(found.cases, 1);
+    assert_string_equal(found.last.id, id);
+    return found;
+}
+
+static void test_property_sees_a_wrong_sum(void **state)
+{
+    struct site s;
+    struct found found;
+
+    (void)state;
+    open_site(&s, "Softmax-13 axis=-1 (float32[6,19])", NULL);
+    found = run_case(&s, "f32:graph:normal/sum:1");
+    assert_int_equal(found.last.verdict, PW_VERDICT_PASS);
+    close_site(&s);
+    open_site(&s, "Softmax-13 axis=-1 (float32[6,19])",
+              "narrow_sum,strength=100"); /* a tolerance is 1e-5: sums of 0.999 */
+    found = run_case(&s, "f32:graph:normal/sum:1");
+    assert_int_equal(found.last.verdict, PW_VERDICT_FAIL);
+    assert_non_null(strstr(found.reason, "property sum does not hold: a row sums to 1 with an error of 0.000"));
+    close_site(&s);
+}
+
+static void test_shrinking(void **state)
+{
+    struct site s;
+    struct found found;
+    const struct pw_case_change *shape;
+    struct pw_case_spec spec;
+    struct pw_error err = {0};
+    char id[17];
+
+    (void)state;
+    open_site(&s, "Softmax-13 axis=-1 (float32[6,19])", "large_only,strength=3"); /* fails above 1000 elements */
+    found = run_case(&s, "f32:i0=25x129:normal:1");
+    assert_int_equal(found.last.verdict, PW_VERDICT_FAIL);
+    check(pw_case_id_parse(found.shrunk, id, &spec, &err), &err);
+    shape = pw_case_change_of(&spec, PW_CHANGE_SHAPE, 0);
+    assert_non_null(shape);
+    assert_int_equal(shape->count, 2);
+    assert_true(shape->values[0] * shape->values[1] > 1000);
+    assert_true((shape->values[0] - 1) * shape->values[1] <= 1000); /* one less in either dim holds */
+    assert_true(shape->values[0] * (shape->values[1] - 1) <= 1000);
+    assert_int_equal(spec.dist, PW_DIST_EXACT);
+    found = run_case(&s, found.shrunk + strlen("2:0123456789abcdef:"));
+    assert_int_equal(found.last.verdict, PW_VERDICT_FAIL);
+    s.request.effort.no_shrink = true;
+    found = run_case(&s, "f32:i0=25x129:normal:1");
+    assert_string_equal(found.shrunk, "");
+    found = run_case(&s, "f32:i0=8x125:normal:1"); /* 1000 elements */
+    assert_int_equal(found.last.verdict, PW_VERDICT_PASS);
+    close_site(&s);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_ids_come_back), cmocka_unit_test(test_id_by_hand),
+        cmocka_unit_test(test_junk_ids),      cmocka_unit_test(test_draws_are_their_seed),
+        cmocka_unit_test(test_distributions), cmocka_unit_test(test_shapes_stay_consistent),
+        cmocka_unit_test(test_plan),          cmocka_unit_test(test_property_sees_a_wrong_sum),
+        cmocka_unit_test(test_shrinking),
+    };
+
+    if (argc > 1 && !strcmp(argv[1], "--worker"))
+        return pw_worker_main(argc, argv);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
