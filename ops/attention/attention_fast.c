@@ -66,6 +66,16 @@ PW_HOT static float row_max(const float *s, int64_t n)
     return max;
 }
 
+/* A row without any number above -infinity is masked, unless a NaN is why. */
+static bool row_has_nan(const float *s, int64_t n)
+{
+    bool found = false;
+
+    for (int64_t i = 0; i < n; i++)
+        found |= s[i] != s[i];
+    return found;
+}
+
 PW_HOT static float row_exp(float *s, int64_t n, float max)
 {
     float sums[LANES] = {0}, sum = 0.0f;
@@ -214,10 +224,10 @@ static void soften(const struct job *job, const struct unit *u, int64_t query, f
     keep_scores(job, u, query, s, 2);
     max = row_max(s, u->high - u->low);
     max = has_sink && sink > max ? sink : max;
-    if (max == -INFINITY) {
+    if (max == -INFINITY && !row_has_nan(s, u->high - u->low)) {
         memset(s, 0, (size_t)(u->high - u->low) * sizeof *s);
     } else {
-        sum = row_exp(s, u->high - u->low, max);
+        sum = row_exp(s, u->high - u->low, max); /* max of NaN alone: -infinity, and NaN - -infinity is NaN */
         sum += has_sink ? expf(sink - max) : 0.0f;
         row_scale(s, u->high - u->low, sum == 0.0f ? 0.0f : 1.0f / sum);
     }

@@ -332,7 +332,7 @@ static void test_bad_files(void **state)
         {"signatures:\n  " A ": {waiver: {reason: x, owner: y, until: 2026-02-28, of: [speed]}}\n", "speed"},
         {"signatures:\n  " A ": {note: \"\\e[31m\"}\n", "control"},
         {"signatures:\n  " A ": {status: open}\n  " A ": {status: done}\n", ":3:"},
-        {"<<<<<<< ours\nsignatures:\n=======\n", ":2:11:"},
+        {"<<<<<<< ours\nsignatures:\n=======\n", ":1:1: a conflict mark of git"},
         {"signatures:\n  " A ": {note: \xff\xfe}\n", ""},
     };
 
