@@ -96,10 +96,11 @@ static void draw_worst(struct pw_lines *lines, const struct pw_comparison *worst
         pw_lines_add(lines, PW_STYLE_DIM, 3, "elements by their error");
     for (int i = 0; i < PW_HISTOGRAM_BINS; i++) {
         char bar[41];
-        int width = (int)((worst->histogram[i] * 40 + most - 1) / most);
+        int width;
 
         if (!worst->histogram[i])
             continue;
+        width = (int)((worst->histogram[i] * 40 + most - 1) / most);
         memset(bar, '#', (size_t)width);
         bar[width] = '\0';
         if (i == 0)
