@@ -69,5 +69,9 @@ report "only the program's entry exits" "$(grep -nE '\b(exit|abort)\(' $sources 
 report "allocation goes through base" "$(grep -nE '\b(malloc|calloc|realloc|strdup|strndup)\(' $sources |
     grep -vE 'pw_(calloc|strdup|strndup|arena_strndup|[a-z_]*alloc[a-z_]*)\(|^src/base/mem\.c' || true)"
 report "no file over 800 lines" "$(wc -l $sources $(find ops -name '*.cl') | awk '$2 != "total" && $1 > 800 {print $2 ": " $1}' | grep -v '^ops/registry\.c' || true)"
+if git rev-parse --git-dir >/dev/null 2>&1; then
+    report "no leftovers of editors and merges" "$(git ls-files | grep -E '(^|/)\.[^/]*\.sw[a-z]$|~$|\.orig$|\.rej$' || true)"
+fi
+
 report "no unfinished work" "$(grep -nE '\b(TODO|FIXME|XXX)\b' $sources $(find ops -name '*.cl' -o -name '*.yaml') || true)"
 [ $bad = 0 ]
