@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/compiler.h"
+#include "bench/stats.h"
 #include "cli/check_run.h"
 #include "store/endtoend.h"
 #include "store/store.h"
@@ -198,33 +199,14 @@ static pw_status run_rounds(struct soak *soak, struct pw_error *err)
 
 /* ---- what it comes to ---- */
 
-static int compare(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-    return (x > y) - (x < y);
-}
-
-static double median(const int64_t *values, size_t count)
-{
-    int64_t *sorted = pw_calloc(count + 1, sizeof *sorted);
-    double result = NAN;
-
-    if (sorted && count) {
-        memcpy(sorted, values, count * sizeof *sorted);
-        qsort(sorted, count, sizeof *sorted, compare);
-        result = (double)sorted[count / 2];
-    }
-    pw_free(sorted);
-    return result;
-}
-
 /* Median of the last quarter against that of the first, after the first round (which compiles); NaN below 5 rounds. */
 static double drift(const int64_t *values, size_t count)
 {
     size_t quarter = (count - 1) / 4;
 
-    return count < 5 ? NAN : median(values + count - quarter, quarter) / median(values + 1, quarter) - 1;
+    return count < 5
+               ? NAN
+               : pw_stats_median_ns(values + count - quarter, quarter) / pw_stats_median_ns(values + 1, quarter) - 1;
 }
 
 struct figure {

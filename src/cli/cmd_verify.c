@@ -20,30 +20,6 @@ struct texts { /* of the command line */
     const char *fail_fast, *explain, *no_shrink, *graph_shapes, *sanitize;
 };
 
-/* "30s", "2m", "500ms", "1h"; a number alone is seconds. */
-static pw_status parse_budget(const char *text, int64_t *ns, struct pw_error *err)
-{
-    static const struct {
-        const char *unit;
-        double seconds;
-    } units[] = {{"", 1}, {"s", 1}, {"ms", 1e-3}, {"m", 60}, {"min", 60}, {"h", 3600}};
-    char number[32];
-    size_t length = strspn(text, "0123456789.");
-    double value = 0;
-
-    if (length && length < sizeof number) {
-        memcpy(number, text, length);
-        number[length] = '\0';
-        for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-            if (!strcmp(text + length, units[i].unit) && pw_text_double(number, &value) && value > 0 &&
-                value * units[i].seconds <= 1e6) {
-                *ns = (int64_t)(1e9 * value * units[i].seconds);
-                return PW_OK;
-            }
-    }
-    return pw_error_set(err, PW_ERR_USAGE, "--budget: expected a time such as 30s, 5m or 1h, found '%s'", text);
-}
-
 /* Cuts the next word of a list off; false at its end. */
 static bool next_word(const char **at, char *dst, size_t size)
 {
@@ -120,7 +96,7 @@ static pw_status read_effort(const struct texts *t, struct pw_verify_effort *eff
                                         .shapes = t->graph_shapes ? -1 : 0,
                                         .explain = t->explain != NULL};
     if (t->budget)
-        status = parse_budget(t->budget, &effort->budget_ns, err);
+        status = pw_options_duration("--budget", t->budget, &effort->budget_ns, err);
     if (status == PW_OK && t->dists)
         status = parse_dists(t->dists, &effort->dists, err);
     if (status == PW_OK && t->dtypes)

@@ -44,7 +44,7 @@ refuses() { # TEXT option...
 }
 refuses "did you mean 'exact'?" --dist exat
 refuses "expected graph or names such as float16" --dtype float99
-refuses "expected a time such as 30s" --budget soon
+refuses "--budget 'soon': expected a duration such as 10s" --budget soon
 refuses "expected a whole number from 1" --cases 0
 refuses "the graph has no such operator" --op Conv
 refuses "expected 2:<signature>" --case 2:zz
