@@ -56,6 +56,7 @@ typedef enum {
     PW_EVENT_BENCH,     /* a signature's benchmark: its first figure, or the last word (figure_final) */
     PW_EVENT_FINISHED,  /* job over: totals, or error */
     PW_EVENT_HISTORY,   /* latest stored rows were read; measured sensitivities are in the inventory from here on */
+    PW_EVENT_SAVE,      /* within the session: a file to write */
     PW_EVENT_ANSWER,    /* to pw_session_ask; failed: error holds why there is none */
     PW_EVENT_TRIAGE,    /* all decisions of the triage file, as they are now */
     PW_EVENT_MESSAGE,   /* something the person should know (store unavailable…) */
@@ -100,8 +101,9 @@ struct pw_event {
     bool failed;                   /* DEVICE, FINISHED, MESSAGE: error holds why */
     struct pw_error error;
     pw_ask ask;                                /* ANSWER */
-    size_t about;                              /* ANSWER: signature */
-    const char *text, *by;                     /* ANSWER in text; by: of the question */
+    size_t about;                              /* ANSWER: signature. SAVE: not 0: quiet */
+    const char *text, *by;                     /* ANSWER in text; by: of the question. SAVE: contents, path */
+    size_t text_size;                          /* SAVE */
     const struct pw_store_signature_row *rows; /* HISTORY, ANSWER */
     size_t row_count;
     const struct pw_store_sensitivity *sensitivities; /* HISTORY, LAYER: pw_session_next applies them */
@@ -193,6 +195,10 @@ pw_status pw_session_run(struct pw_session *session, const struct pw_session_run
                          struct pw_error *err);
 /* The inputs given at open, complete; NULL: runs draw their own. */
 const struct pw_inputs *pw_session_run_inputs(const struct pw_session *session);
+/* Queues writing a file (whole or not at all; its folder is made), so that no client waits for a disk; a MESSAGE says
+ * that it is there, or why not. `quiet`: only why not. Contents are copied. */
+pw_status pw_session_save(struct pw_session *session, const char *path, const char *text, size_t size, bool quiet,
+                          struct pw_error *err);
 /* Asks; PW_EVENT_ANSWER follows. text, by: of PW_ASK_APPROVE why and who, of PW_ASK_COMPARE the runs; else NULL. */
 pw_status pw_session_ask(struct pw_session *session, pw_ask ask, size_t signature, const char *text, const char *by,
                          struct pw_error *err);

@@ -276,3 +276,40 @@ pw_status pw_session_ask(struct pw_session *session, pw_ask ask, size_t signatur
     pw_queue_push(&session->writes, event);
     return PW_OK;
 }
+
+void pw_session_write_file(struct pw_session *session, const struct pw_event *event)
+{
+    struct pw_buf folder = {0};
+    struct pw_error err = {0};
+    pw_status status;
+
+    pw_file_dirname(&folder, event->by);
+    status = pw_file_mkdirs(pw_buf_text(&folder), &err);
+    if (status == PW_OK)
+        status = pw_file_write(event->by, event->text, event->text_size, &err);
+    if (status != PW_OK)
+        pw_session_say(session, status, "%s", err.message);
+    else if (!event->about)
+        pw_session_say(session, PW_OK, "wrote %zu bytes to %s", event->text_size, event->by);
+    pw_buf_clear(&folder);
+}
+
+pw_status pw_session_save(struct pw_session *session, const char *path, const char *text, size_t size, bool quiet,
+                          struct pw_error *err)
+{
+    struct pw_event *event = pw_event_create(PW_EVENT_SAVE);
+
+    if (!event)
+        return pw_error_memory(err, sizeof *event);
+    event->by = pw_arena_strndup(&event->arena, path, strlen(path));
+    event->text = pw_arena_strndup(&event->arena, text, size);
+    event->text_size = size;
+    event->about = quiet;
+    if (!event->by || !event->text || !session->writer_started) {
+        pw_event_free(event);
+        return session->writer_started ? pw_error_memory(err, size)
+                                       : pw_error_set(err, PW_ERR_IO, "the thread that writes files does not run");
+    }
+    pw_queue_push(&session->writes, event);
+    return PW_OK;
+}

@@ -89,6 +89,7 @@ void pw_session_triage_open(struct pw_session *session, struct pw_triage **triag
 void pw_session_triage_event(struct pw_session *session, struct pw_triage *triage, const struct pw_event *event);
 /* Answers a question, on the writer's thread; store NULL: there is none. */
 void pw_session_answer(struct pw_session *session, struct pw_store *store, const struct pw_event *question);
+void pw_session_write_file(struct pw_session *session, const struct pw_event *event); /* SAVE, on the writer's thread */
 /* A message for the person, from any thread. */
 void pw_session_say(struct pw_session *session, pw_status status, const char *format, ...) PW_PRINTF(3, 4);
 

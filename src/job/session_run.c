@@ -134,6 +134,8 @@ void *pw_session_writer(void *user)
         pw_error_clear(&err);
         if (event->kind == PW_EVENT_TRIAGE)
             pw_session_triage_event(session, triage, event);
+        else if (event->kind == PW_EVENT_SAVE)
+            pw_session_write_file(session, event);
         else if (event->kind == PW_EVENT_ANSWER)
             pw_session_answer(session, store, event);
         else if (store && write_event(session, store, &run, event, &err) != PW_OK) {

@@ -58,20 +58,15 @@ static void write_views(struct pw_app *app)
 {
     struct pw_buf folder = {0}, path = {0}, text = {0};
     struct pw_error err = {0};
-    pw_status status = PW_OK;
 
     app->tui->views_changed = false;
     if (!views_path(&folder, &path)) {
         pw_tui_say(app->tui, true, "the view holds until you quit: neither XDG_CONFIG_HOME nor HOME names a folder");
-        goto done;
+    } else {
+        pw_tui_views_write(app->tui, &text);
+        if (pw_session_save(app->sessions[0], pw_buf_text(&path), pw_buf_text(&text), text.size, true, &err) != PW_OK)
+            pw_tui_say(app->tui, true, "saved views: %s", err.message);
     }
-    pw_tui_views_write(app->tui, &text);
-    status = pw_file_mkdirs(pw_buf_text(&folder), &err);
-    if (status == PW_OK)
-        status = pw_file_write(pw_buf_text(&path), pw_buf_text(&text), text.size, &err);
-    if (status != PW_OK)
-        pw_tui_say(app->tui, true, "saved views: %s", err.message);
-done:
     pw_buf_clear(&text);
     pw_buf_clear(&path);
     pw_buf_clear(&folder);
@@ -105,12 +100,11 @@ static void export_shown(struct pw_app *app)
     pw_status status;
 
     pw_tui_export(app->tui, app->tui->intent_text, &text);
-    status = text.failed ? pw_error_memory(&err, text.size)
-                         : pw_file_write(app->tui->intent_text, pw_buf_text(&text), text.size, &err);
+    status = text.failed
+                 ? pw_error_memory(&err, text.size)
+                 : pw_session_save(app->sessions[0], app->tui->intent_text, pw_buf_text(&text), text.size, false, &err);
     if (status != PW_OK)
         pw_tui_say(app->tui, true, "%s", err.message);
-    else
-        pw_tui_say(app->tui, false, "wrote %zu bytes to %s", text.size, app->tui->intent_text);
     pw_buf_clear(&text);
 }
 

@@ -312,6 +312,8 @@ void pw_tui_session_event(struct pw_tui *tui, const struct pw_event *event, int6
     case PW_EVENT_HISTORY:
         on_history(tui, event);
         break;
+    case PW_EVENT_SAVE: /* stays within the session */
+        break;
     case PW_EVENT_ANSWER:
         on_answer(tui, event);
         break;
