@@ -182,6 +182,7 @@ pw_status pw_cost_none(const struct pw_call *call, struct pw_cost *cost, struct 
 /* ---- accuracy and sensitivity ---- */
 
 typedef enum { PW_SENSITIVITY_LOW, PW_SENSITIVITY_MEDIUM, PW_SENSITIVITY_HIGH } pw_sensitivity;
+const char *pw_sensitivity_name(pw_sensitivity sensitivity); /* "low", "medium", "high" */
 
 struct pw_accuracy {
     bool exact;           /* copies, integers, comparisons: bitwise */

@@ -27,6 +27,13 @@ static pthread_once_t table_once = PTHREAD_ONCE_INIT;
 static const struct pw_op **table; /* by domain, name, since; NULL when memory was short */
 static size_t table_count;
 
+const char *pw_sensitivity_name(pw_sensitivity sensitivity)
+{
+    static const char *const names[] = {"low", "medium", "high"};
+
+    return names[sensitivity];
+}
+
 const char *pw_category_name(pw_category category)
 {
     return (int)category >= 0 && (int)category < PW_CATEGORY_COUNT ? category_names[category] : "other";

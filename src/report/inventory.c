@@ -26,8 +26,6 @@ static const char *const category_words[PW_CATEGORY_COUNT] = {
     [PW_CATEGORY_COLLECTIVE] = "collective", [PW_CATEGORY_OTHER] = "other",
 };
 
-static const char *const sensitivity_words[] = {"low", "medium", "high"};
-
 const char *pw_report_category_word(pw_category category)
 {
     return (int)category >= 0 && (int)category < PW_CATEGORY_COUNT ? category_words[category] : "other";
@@ -111,10 +109,10 @@ static void fill_cells(const struct pw_signature *s, struct cells *c)
              s->shape_arithmetic ? "s" : "");
     c->category = pw_report_category_word(s->category);
     if (s->sensitivity_measured)
-        snprintf(c->sensitivity, sizeof c->sensitivity, "%s %.0e", sensitivity_words[s->sensitivity],
+        snprintf(c->sensitivity, sizeof c->sensitivity, "%s %.0e", pw_sensitivity_name(s->sensitivity),
                  s->sensitivity_damage);
     else
-        snprintf(c->sensitivity, sizeof c->sensitivity, "%s", sensitivity_words[s->sensitivity]);
+        snprintf(c->sensitivity, sizeof c->sensitivity, "%s", pw_sensitivity_name(s->sensitivity));
 }
 
 static const char *coverage_of(const struct pw_report_target *target, size_t signature)
@@ -514,7 +512,7 @@ static void csv_row(const struct pw_report_inventory *report, size_t i, struct p
     pw_buf_printf(out, "%" PRId64 ",", s->parameters);
     csv_number(out, s->intensity);
     csv_number(out, s->share);
-    pw_report_csv_field(out, sensitivity_words[s->sensitivity], false);
+    pw_report_csv_field(out, pw_sensitivity_name(s->sensitivity), false);
     pw_report_csv_field(out, s->sensitivity_reason, false);
     pw_buf_printf(out, "%d,", s->dynamic);
     pw_report_csv_field(out, s->dynamic_reason, false);

@@ -7,8 +7,6 @@
 #include "report/check.h"
 #include "report/inventory.h"
 
-static const char *const sensitivity_words[] = {"low", "medium", "high"};
-
 static void set(json_t *object, const char *key, json_t *value)
 {
     json_object_set_new(object, key, value);
@@ -146,7 +144,7 @@ static json_t *json_signature(const struct pw_report_inventory *report, size_t i
     set(item, "parameters", json_integer(s->parameters));
     set(item, "intensity", pw_report_json_real(s->intensity));
     set(item, "share", pw_report_json_real(s->share));
-    set(item, "sensitivity", json_string(sensitivity_words[s->sensitivity]));
+    set(item, "sensitivity", json_string(pw_sensitivity_name(s->sensitivity)));
     set(item, "sensitivity_reason", pw_report_json_text(s->sensitivity_reason));
     set(item, "sensitivity_measured", json_boolean(s->sensitivity_measured));
     set(item, "sensitivity_damage", s->sensitivity_measured ? pw_report_json_real(s->sensitivity_damage) : json_null());

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "baseline/baseline.h"
 #include "baseline/folder.h"
+#include "baseline/gate.h"
 #include "store/history.h"
 
 #define LOCK_FILE "portwright.lock"
@@ -208,12 +209,24 @@ static double figure_of(const struct pw_store_figure_row *rows, size_t count, co
     return NAN;
 }
 
+/* Was there something to compare, and was it? */
+static bool was_judged(const char *outcome)
+{
+    static const pw_gate_outcome judged[] = {PW_GATE_HELD, PW_GATE_BETTER, PW_GATE_WORSE, PW_GATE_INCONCLUSIVE};
+
+    for (size_t i = 0; i < PW_COUNT_OF(judged); i++)
+        if (!strcmp(outcome, pw_gate_outcome_name(judged[i])))
+            return true;
+    return false;
+}
+
 static pw_status judge(struct building *b, struct pw_error *err)
 {
     struct pw_report_target_part *part = b->part;
     struct pw_maturity_facts facts = {.soak_seconds = NAN, .ran_end_to_end = part->output_count > 0};
+    struct pw_store_decision *decisions = NULL;
     int64_t judged_run = 0;
-    size_t judged = 0, failing = 0;
+    size_t decision_count = 0;
     struct pw_buf folder = {0}, differences = {0};
     const char *path = NULL;
     struct pw_error why = {0};
@@ -231,10 +244,16 @@ static pw_status judge(struct building *b, struct pw_error *err)
                          &b->report->arena, &path, &why) == PW_OK)
         facts.throughput_baseline = path != NULL;
     if (b->store)
-        status = pw_store_decided(b->store, b->request->graph_id, part->target, "throughput", &judged_run, &judged,
-                                  &failing, err);
-    facts.gate_ran = judged > 0;
-    facts.gate_passed = judged > 0 && failing == 0;
+        status = pw_store_decisions(b->store, b->request->graph_id, part->target, &b->report->arena, &judged_run,
+                                    &decisions, &decision_count, err);
+    facts.gate_passed = true;
+    for (size_t i = 0; status == PW_OK && i < decision_count; i++)
+        if (!strcmp(decisions[i].gate, pw_gate_kind_name(PW_GATE_THROUGHPUT)) && was_judged(decisions[i].outcome)) {
+            facts.gate_ran = true;
+            facts.gate_passed &=
+                decisions[i].waived || strcmp(decisions[i].outcome, pw_gate_outcome_name(PW_GATE_WORSE));
+        }
+    facts.gate_passed &= facts.gate_ran;
     if (part->soak_run.id) {
         facts.soak_seconds = figure_of(part->soak, part->soak_count, "soak.seconds");
         facts.soak_failures = figure_of(part->soak, part->soak_count, "soak.failures");

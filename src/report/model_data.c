@@ -7,8 +7,6 @@
 #include "report/check.h"
 #include "report/model.h"
 
-static const char *const sensitivities[] = {"low", "medium", "high"};
-
 /* ---- CSV ---- */
 
 static void csv_real(struct pw_buf *out, double value, bool last)
@@ -36,7 +34,7 @@ void pw_report_csv(const struct pw_report *report, struct pw_buf *out)
             pw_buf_printf(out, "%zu,", s->node_count);
             csv_real(out, s->share, false);
             pw_report_csv_field(out, pw_report_row_coverage(row), false);
-            pw_report_csv_field(out, sensitivities[s->sensitivity], false);
+            pw_report_csv_field(out, pw_sensitivity_name(s->sensitivity), false);
             pw_report_csv_field(out, s->data_dependent ? "data" : s->dynamic ? "dynamic" : "fixed", false);
             pw_report_csv_field(out, pw_report_row_verdict(row), false);
             pw_buf_printf(out, "%d,", row->result ? row->result->cases : 0);
@@ -67,7 +65,7 @@ static json_t *row_json(const struct pw_report_row *row)
     json_object_set_new(object, "nodes", json_integer((json_int_t)s->node_count));
     json_object_set_new(object, "flops_share", pw_report_json_real(s->share));
     json_object_set_new(object, "coverage", json_string(pw_report_row_coverage(row)));
-    json_object_set_new(object, "sensitivity", json_string(sensitivities[s->sensitivity]));
+    json_object_set_new(object, "sensitivity", json_string(pw_sensitivity_name(s->sensitivity)));
     json_object_set_new(object, "dims", json_string(s->data_dependent ? "data" : s->dynamic ? "dynamic" : "fixed"));
     json_object_set_new(object, "verdict", json_string(pw_report_row_verdict(row)));
     json_object_set_new(object, "cases", json_integer(row->result ? row->result->cases : 0));

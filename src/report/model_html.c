@@ -109,7 +109,6 @@ static void evidence(const struct pw_report_target_part *p, struct pw_buf *out)
 
 static void signature_row(const struct pw_report_row *row, struct pw_buf *out)
 {
-    static const char *const sensitivities[] = {"low", "medium", "high"};
     const struct pw_signature *s = row->signature;
     const char *verdict = pw_report_row_verdict(row);
     double target = pw_report_row_target_ns(row);
@@ -122,7 +121,7 @@ static void signature_row(const struct pw_report_row *row, struct pw_buf *out)
     cell_real(out, 1, 'f', " %", 100 * s->share);
     pw_buf_printf(out, "<td>%s</td><td title=\"", pw_report_row_coverage(row));
     pw_report_xml_text(out, s->sensitivity_reason ? s->sensitivity_reason : "");
-    pw_buf_printf(out, "\">%s</td><td class=\"v v-%s\">%s%s</td>", sensitivities[s->sensitivity],
+    pw_buf_printf(out, "\">%s</td><td class=\"v v-%s\">%s%s</td>", pw_sensitivity_name(s->sensitivity),
                   strchr(verdict, ' ') ? "none" : verdict, verdict, row->waiver == PW_WAIVER_VALID ? " (waived)" : "");
     cell_real(out, 1, 'e', "", row->result ? row->result->worst_error : NAN);
     cell_real(out, 2, 'f', "", pw_report_row_share(row));

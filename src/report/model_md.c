@@ -62,7 +62,6 @@ static void signatures(const struct pw_report *report, const struct pw_report_ta
         "of tolerance | time | speed | bound | decided |\n"
         "|---|---|--:|--:|---|---|---|---|--:|--:|--:|--:|---|---|\n");
     for (size_t i = 0; i < report->inventory->signature_count; i++) {
-        static const char *const sensitivities[] = {"low", "medium", "high"};
         const struct pw_report_row *row = &p->rows[i];
         const struct pw_signature *s = row->signature;
         char time[32];
@@ -73,7 +72,7 @@ static void signatures(const struct pw_report *report, const struct pw_report_ta
         pw_report_md_cell(out, s->shapes);
         pw_buf_printf(out, " | %zu | ", s->node_count);
         number(out, 1, 'f', " %", 100 * s->share);
-        pw_buf_printf(out, " | %s | %s | %s | %s | ", pw_report_row_coverage(row), sensitivities[s->sensitivity],
+        pw_buf_printf(out, " | %s | %s | %s | %s | ", pw_report_row_coverage(row), pw_sensitivity_name(s->sensitivity),
                       s->data_dependent ? "data"
                       : s->dynamic      ? "dynamic"
                                         : "fixed",

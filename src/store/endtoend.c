@@ -161,26 +161,14 @@ pw_status pw_store_layer_add(struct pw_store *store, int64_t run_id, const char 
     return status;
 }
 
-static const char *text_at(sqlite3_stmt *statement, int column, struct pw_arena *arena)
-{
-    const char *text = (const char *)sqlite3_column_text(statement, column);
-
-    return pw_arena_strndup(arena, text ? text : "", text ? (size_t)sqlite3_column_bytes(statement, column) : 0);
-}
-
-static double real_at(sqlite3_stmt *statement, int column)
-{
-    return sqlite3_column_type(statement, column) == SQLITE_NULL ? NAN : sqlite3_column_double(statement, column);
-}
-
 static pw_status read_row(sqlite3_stmt *q, struct pw_arena *arena, struct pw_store_sensitivity *row,
                           struct pw_error *err)
 {
     *row = (struct pw_store_sensitivity){.node = (size_t)sqlite3_column_int64(q, 0),
-                                         .layer = text_at(q, 1, arena),
-                                         .dtype = text_at(q, 2, arena),
-                                         .damage = real_at(q, 3),
-                                         .max_error = real_at(q, 4),
+                                         .layer = pw_store_text_at(q, 1, arena),
+                                         .dtype = pw_store_text_at(q, 2, arena),
+                                         .damage = pw_store_real_at(q, 3),
+                                         .max_error = pw_store_real_at(q, 4),
                                          .flips = sqlite3_column_int64(q, 5),
                                          .held = sqlite3_column_int(q, 6) != 0,
                                          .run_id = sqlite3_column_int64(q, 7)};

@@ -46,10 +46,6 @@ pw_status pw_store_outputs(struct pw_store *store, int64_t run_id, struct pw_are
                            struct pw_store_output_row **rows, size_t *count, struct pw_error *err);
 pw_status pw_store_figures(struct pw_store *store, int64_t run_id, struct pw_arena *arena,
                            struct pw_store_figure_row **rows, size_t *count, struct pw_error *err);
-/* What the gate decided in the newest run of the graph on the target that it judged: decisions of the gate
- * ("throughput", …) and how many of them fail, waived ones aside. run 0: it judged none. */
-pw_status pw_store_decided(struct pw_store *store, const char *graph, const char *target, const char *gate,
-                           int64_t *run, size_t *count, size_t *failing, struct pw_error *err);
 /* One figure of a run, by a name of the caller's. */
 pw_status pw_store_figure_add(struct pw_store *store, int64_t run_id, const char *name, double value,
                               struct pw_error *err);

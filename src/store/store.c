@@ -1,4 +1,5 @@
 /* Opening, closing and failing: one connection, WAL, synchronous=FULL. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -66,6 +67,18 @@ pw_status pw_store_run_once(struct pw_store *store, sqlite3_stmt *statement, con
 
     sqlite3_finalize(statement);
     return status;
+}
+
+const char *pw_store_text_at(sqlite3_stmt *statement, int column, struct pw_arena *arena)
+{
+    const char *text = (const char *)sqlite3_column_text(statement, column);
+
+    return text ? pw_arena_strndup(arena, text, (size_t)sqlite3_column_bytes(statement, column)) : "";
+}
+
+double pw_store_real_at(sqlite3_stmt *statement, int column)
+{
+    return sqlite3_column_type(statement, column) == SQLITE_NULL ? NAN : sqlite3_column_double(statement, column);
 }
 
 void pw_store_bind_text(sqlite3_stmt *statement, int at, const char *text)

@@ -48,29 +48,17 @@ pw_status pw_store_decisions_add(struct pw_store *store, int64_t run_id, const s
     return status;
 }
 
-static const char *text_at(sqlite3_stmt *q, int column, struct pw_arena *arena)
-{
-    const char *text = (const char *)sqlite3_column_text(q, column);
-
-    return pw_arena_strndup(arena, text ? text : "", text ? (size_t)sqlite3_column_bytes(q, column) : 0);
-}
-
-static double real_at(sqlite3_stmt *q, int column)
-{
-    return sqlite3_column_type(q, column) == SQLITE_NULL ? NAN : sqlite3_column_double(q, column);
-}
-
 static pw_status read_one(sqlite3_stmt *q, struct pw_arena *arena, struct pw_store_decision *d, struct pw_error *err)
 {
-    *d = (struct pw_store_decision){.signature = text_at(q, 1, arena),
-                                    .gate = text_at(q, 2, arena),
-                                    .outcome = text_at(q, 3, arena),
-                                    .baseline = text_at(q, 4, arena),
-                                    .reason = text_at(q, 5, arena),
-                                    .slowdown = real_at(q, 6),
-                                    .low = real_at(q, 7),
-                                    .high = real_at(q, 8),
-                                    .p = real_at(q, 9),
+    *d = (struct pw_store_decision){.signature = pw_store_text_at(q, 1, arena),
+                                    .gate = pw_store_text_at(q, 2, arena),
+                                    .outcome = pw_store_text_at(q, 3, arena),
+                                    .baseline = pw_store_text_at(q, 4, arena),
+                                    .reason = pw_store_text_at(q, 5, arena),
+                                    .slowdown = pw_store_real_at(q, 6),
+                                    .low = pw_store_real_at(q, 7),
+                                    .high = pw_store_real_at(q, 8),
+                                    .p = pw_store_real_at(q, 9),
                                     .confirmed = sqlite3_column_int(q, 10) != 0,
                                     .waived = sqlite3_column_int(q, 11) != 0};
     return d->signature && d->gate && d->outcome && d->baseline && d->reason ? PW_OK : pw_error_memory(err, 256);

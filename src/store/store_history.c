@@ -16,24 +16,12 @@ struct reader {
     size_t point_count, point_cap;
 };
 
-static const char *text_at(sqlite3_stmt *q, int column, struct pw_arena *arena)
-{
-    const char *text = (const char *)sqlite3_column_text(q, column);
-
-    return text ? pw_arena_strndup(arena, text, (size_t)sqlite3_column_bytes(q, column)) : "";
-}
-
-/* As text_at; a text that the point before has too is shared: runs differ in little. */
+/* As pw_store_text_at; a text that the point before has too is shared: runs differ in little. */
 static const char *text_like(sqlite3_stmt *q, int column, const char *before, struct pw_arena *arena)
 {
     const char *text = (const char *)sqlite3_column_text(q, column);
 
-    return before && !strcmp(text ? text : "", before) ? before : text_at(q, column, arena);
-}
-
-static double real_at(sqlite3_stmt *q, int column)
-{
-    return sqlite3_column_type(q, column) == SQLITE_NULL ? NAN : sqlite3_column_double(q, column);
+    return before && !strcmp(text ? text : "", before) ? before : pw_store_text_at(q, column, arena);
 }
 
 static bool same(sqlite3_stmt *q, int column, const char *text)
@@ -74,11 +62,11 @@ static pw_status open_series(struct reader *r, sqlite3_stmt *q, struct pw_error 
     if (status != PW_OK)
         return status;
     s = &r->series[r->count++];
-    *s = (struct pw_history_series){.signature = text_at(q, 0, r->arena),
-                                    .op = text_at(q, 1, r->arena),
-                                    .text = text_at(q, 2, r->arena),
-                                    .target = text_at(q, 3, r->arena),
-                                    .dims = text_at(q, 4, r->arena)};
+    *s = (struct pw_history_series){.signature = pw_store_text_at(q, 0, r->arena),
+                                    .op = pw_store_text_at(q, 1, r->arena),
+                                    .text = pw_store_text_at(q, 2, r->arena),
+                                    .target = pw_store_text_at(q, 3, r->arena),
+                                    .dims = pw_store_text_at(q, 4, r->arena)};
     return s->signature && s->op && s->text && s->target && s->dims ? PW_OK : pw_error_memory(err, 256);
 }
 
@@ -101,8 +89,8 @@ static pw_status add_point(struct reader *r, sqlite3_stmt *q, struct pw_error *e
                                    .coverage = text_like(q, 9, before.coverage, r->arena),
                                    .kernel = text_like(q, 10, before.kernel, r->arena),
                                    .kernel_hash = text_like(q, 11, before.kernel_hash, r->arena),
-                                   .error = real_at(q, 12),
-                                   .tolerance = real_at(q, 13),
+                                   .error = pw_store_real_at(q, 12),
+                                   .tolerance = pw_store_real_at(q, 13),
                                    .target_ns = sqlite3_column_int64(q, 14),
                                    .reference_ns = sqlite3_column_int64(q, 15),
                                    .reference = text_like(q, 16, before.reference, r->arena)};

@@ -24,6 +24,11 @@ pw_status pw_store_migrate(struct pw_store *store, struct pw_error *err);
 pw_status pw_store_complete(struct pw_store *store, struct pw_error *err);
 pw_status pw_store_version(struct pw_store *store, int *version, struct pw_error *err); /* that the file has */
 
+/* A column's text in the arena, "" for NULL (NULL only when memory is short); a number, NaN for NULL. */
+struct pw_arena;
+const char *pw_store_text_at(sqlite3_stmt *statement, int column, struct pw_arena *arena);
+double pw_store_real_at(sqlite3_stmt *statement, int column);
+
 /* Binding by position; a NaN or an unknown time becomes NULL. */
 void pw_store_bind_text(sqlite3_stmt *statement, int at, const char *text);
 void pw_store_bind_real(sqlite3_stmt *statement, int at, double value);

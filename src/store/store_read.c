@@ -4,18 +4,6 @@
 
 #include "store/store_internal.h"
 
-static const char *text_at(sqlite3_stmt *statement, int column, struct pw_arena *arena)
-{
-    const char *text = (const char *)sqlite3_column_text(statement, column);
-
-    return text ? pw_arena_strndup(arena, text, (size_t)sqlite3_column_bytes(statement, column)) : "";
-}
-
-static double real_at(sqlite3_stmt *statement, int column)
-{
-    return sqlite3_column_type(statement, column) == SQLITE_NULL ? NAN : sqlite3_column_double(statement, column);
-}
-
 #define RESULT_COLUMNS                                                                                                 \
     "r.run, r.wall_ms, r.signature, s.text, s.op, r.standing, r.coverage, r.implementation, r.reference_name,"         \
     " r.worst_error, r.tolerance, r.worst_ratio, r.target_ns, r.reference_ns, r.cases, r.held, r.failed"
@@ -24,16 +12,16 @@ static void read_result(sqlite3_stmt *q, struct pw_arena *arena, struct pw_store
 {
     row->run_id = sqlite3_column_int64(q, 0);
     row->wall_ms = sqlite3_column_int64(q, 1);
-    row->signature_id = text_at(q, 2, arena);
-    row->signature = text_at(q, 3, arena);
-    row->op = text_at(q, 4, arena);
-    row->standing = text_at(q, 5, arena);
-    row->coverage = text_at(q, 6, arena);
-    row->implementation = text_at(q, 7, arena);
-    row->reference_name = text_at(q, 8, arena);
-    row->worst_error = real_at(q, 9);
-    row->tolerance = real_at(q, 10);
-    row->worst_ratio = real_at(q, 11);
+    row->signature_id = pw_store_text_at(q, 2, arena);
+    row->signature = pw_store_text_at(q, 3, arena);
+    row->op = pw_store_text_at(q, 4, arena);
+    row->standing = pw_store_text_at(q, 5, arena);
+    row->coverage = pw_store_text_at(q, 6, arena);
+    row->implementation = pw_store_text_at(q, 7, arena);
+    row->reference_name = pw_store_text_at(q, 8, arena);
+    row->worst_error = pw_store_real_at(q, 9);
+    row->tolerance = pw_store_real_at(q, 10);
+    row->worst_ratio = pw_store_real_at(q, 11);
     row->target_ns = sqlite3_column_int64(q, 12);
     row->reference_ns = sqlite3_column_int64(q, 13);
     row->cases = sqlite3_column_int(q, 14);
@@ -124,19 +112,19 @@ static void read_case(sqlite3_stmt *q, struct pw_arena *arena, struct pw_store_c
 {
     row->run_id = sqlite3_column_int64(q, 0);
     row->wall_ms = sqlite3_column_int64(q, 1);
-    row->case_id = text_at(q, 2, arena);
-    row->signature_id = text_at(q, 3, arena);
-    row->verdict = text_at(q, 4, arena);
-    row->implementation = text_at(q, 5, arena);
-    row->shapes = text_at(q, 6, arena);
-    row->dtype = text_at(q, 7, arena);
-    row->dist = text_at(q, 8, arena);
-    row->reason = text_at(q, 9, arena);
-    row->log = text_at(q, 10, arena);
-    row->error = real_at(q, 11);
-    row->tolerance = real_at(q, 12);
-    row->max_ulp = real_at(q, 13);
-    row->reference_error = real_at(q, 14);
+    row->case_id = pw_store_text_at(q, 2, arena);
+    row->signature_id = pw_store_text_at(q, 3, arena);
+    row->verdict = pw_store_text_at(q, 4, arena);
+    row->implementation = pw_store_text_at(q, 5, arena);
+    row->shapes = pw_store_text_at(q, 6, arena);
+    row->dtype = pw_store_text_at(q, 7, arena);
+    row->dist = pw_store_text_at(q, 8, arena);
+    row->reason = pw_store_text_at(q, 9, arena);
+    row->log = pw_store_text_at(q, 10, arena);
+    row->error = pw_store_real_at(q, 11);
+    row->tolerance = pw_store_real_at(q, 12);
+    row->max_ulp = pw_store_real_at(q, 13);
+    row->reference_error = pw_store_real_at(q, 14);
     row->time_ns = sqlite3_column_int64(q, 15);
 }
 

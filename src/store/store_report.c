@@ -6,18 +6,6 @@
 #include "store/endtoend.h"
 #include "store/store_internal.h"
 
-static const char *text_at(sqlite3_stmt *q, int column, struct pw_arena *arena)
-{
-    const char *text = (const char *)sqlite3_column_text(q, column);
-
-    return text ? pw_arena_strndup(arena, text, (size_t)sqlite3_column_bytes(q, column)) : "";
-}
-
-static double real_at(sqlite3_stmt *q, int column)
-{
-    return sqlite3_column_type(q, column) == SQLITE_NULL ? NAN : sqlite3_column_double(q, column);
-}
-
 pw_status pw_store_run_latest(struct pw_store *store, const char *graph, const char *target, const char *kind,
                               struct pw_arena *arena, struct pw_store_run_row *row, struct pw_error *err)
 {
@@ -49,14 +37,14 @@ pw_status pw_store_run_latest(struct pw_store *store, const char *graph, const c
         *row = (struct pw_store_run_row){.id = sqlite3_column_int64(q, 0),
                                          .begin_ms = sqlite3_column_int64(q, 1),
                                          .end_ms = sqlite3_column_int64(q, 2),
-                                         .kind = text_at(q, 3, arena),
-                                         .outcome = text_at(q, 4, arena),
-                                         .environment = text_at(q, 5, arena),
-                                         .environment_id = text_at(q, 6, arena),
-                                         .bindings = text_at(q, 7, arena),
-                                         .version = text_at(q, 8, arena),
-                                         .target_kind = text_at(q, 9, arena),
-                                         .device = text_at(q, 10, arena),
+                                         .kind = pw_store_text_at(q, 3, arena),
+                                         .outcome = pw_store_text_at(q, 4, arena),
+                                         .environment = pw_store_text_at(q, 5, arena),
+                                         .environment_id = pw_store_text_at(q, 6, arena),
+                                         .bindings = pw_store_text_at(q, 7, arena),
+                                         .version = pw_store_text_at(q, 8, arena),
+                                         .target_kind = pw_store_text_at(q, 9, arena),
+                                         .device = pw_store_text_at(q, 10, arena),
                                          .exit_code = sqlite3_column_int(q, 11)};
         if (!row->kind || !row->outcome || !row->environment || !row->environment_id || !row->bindings ||
             !row->version || !row->target_kind || !row->device)
@@ -84,8 +72,9 @@ pw_status pw_store_outputs(struct pw_store *store, int64_t run_id, struct pw_are
     while (status == PW_OK && sqlite3_step(q) == SQLITE_ROW) {
         status = PW_GROW(items, cap, n + 1, err);
         if (status == PW_OK)
-            items[n++] = (struct pw_store_output_row){text_at(q, 0, arena), text_at(q, 1, arena),
-                                                      sqlite3_column_int(q, 2) != 0, real_at(q, 3), real_at(q, 4)};
+            items[n++] = (struct pw_store_output_row){pw_store_text_at(q, 0, arena), pw_store_text_at(q, 1, arena),
+                                                      sqlite3_column_int(q, 2) != 0, pw_store_real_at(q, 3),
+                                                      pw_store_real_at(q, 4)};
     }
     *rows = status == PW_OK ? pw_arena_alloc(arena, n + 1, sizeof *items) : NULL;
     if (status == PW_OK && !*rows)
@@ -114,7 +103,7 @@ pw_status pw_store_figures(struct pw_store *store, int64_t run_id, struct pw_are
     while (status == PW_OK && sqlite3_step(q) == SQLITE_ROW) {
         status = PW_GROW(items, cap, n + 1, err);
         if (status == PW_OK)
-            items[n++] = (struct pw_store_figure_row){text_at(q, 0, arena), real_at(q, 1)};
+            items[n++] = (struct pw_store_figure_row){pw_store_text_at(q, 0, arena), pw_store_real_at(q, 1)};
     }
     *rows = status == PW_OK ? pw_arena_alloc(arena, n + 1, sizeof *items) : NULL;
     if (status == PW_OK && !*rows)
@@ -139,35 +128,4 @@ pw_status pw_store_figure_add(struct pw_store *store, int64_t run_id, const char
     pw_store_bind_text(q, 2, name);
     pw_store_bind_real(q, 3, value);
     return pw_store_run_once(store, q, "a figure could not be recorded", err);
-}
-
-pw_status pw_store_decided(struct pw_store *store, const char *graph, const char *target, const char *gate,
-                           int64_t *run, size_t *count, size_t *failing, struct pw_error *err)
-{
-    sqlite3_stmt *q = NULL;
-    pw_status status = pw_store_prepare(
-        store,
-        "SELECT d.run, COUNT(*), SUM(d.outcome = 'worse' AND NOT d.waived) FROM decision d WHERE d.gate = ?3 AND"
-        " d.outcome IN ('held', 'better', 'worse', 'inconclusive') AND d.run = (SELECT MAX(x.run) FROM decision x"
-        " JOIN run r ON r.id = x.run WHERE r.graph = ?1 AND r.target = ?2 AND x.gate = ?3) GROUP BY d.run",
-        &q, err);
-    int code;
-
-    *run = 0;
-    *count = *failing = 0;
-    if (status != PW_OK)
-        return status;
-    pw_store_bind_text(q, 1, graph);
-    pw_store_bind_text(q, 2, target);
-    pw_store_bind_text(q, 3, gate);
-    code = sqlite3_step(q);
-    if (code == SQLITE_ROW) {
-        *run = sqlite3_column_int64(q, 0);
-        *count = (size_t)sqlite3_column_int64(q, 1);
-        *failing = (size_t)sqlite3_column_int64(q, 2);
-    } else if (code != SQLITE_DONE) {
-        status = pw_store_fail(store, "the gate's decisions could not be read", err);
-    }
-    sqlite3_finalize(q);
-    return status;
 }

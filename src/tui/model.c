@@ -215,13 +215,6 @@ bool pw_tui_problem(const struct pw_tui *tui, size_t signature)
            (impls && (impls->coverage == PW_COVERAGE_MISSING || impls->kernel_required));
 }
 
-const char *pw_tui_sensitivity_name(pw_sensitivity sensitivity)
-{
-    static const char *const names[] = {"low", "medium", "high"};
-
-    return names[sensitivity];
-}
-
 const char *pw_tui_pattern_text(const struct pw_tui *tui, size_t signature)
 {
     int pattern = tui->inventory->signatures[signature].pattern;

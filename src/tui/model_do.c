@@ -168,7 +168,7 @@ static void export_csv(const struct pw_tui *tui, struct pw_buf *out)
         pw_buf_printf(out, "\",%s,%zu,", pw_category_name(s->category), s->node_count);
         if (!isnan(s->share))
             pw_buf_printf(out, "%.6g", s->share);
-        pw_buf_printf(out, ",%s,%s,%s,%s,", pw_tui_coverage(tui, signature), pw_tui_sensitivity_name(s->sensitivity),
+        pw_buf_printf(out, ",%s,%s,%s,%s,", pw_tui_coverage(tui, signature), pw_sensitivity_name(s->sensitivity),
                       s->data_dependent ? "data"
                       : s->dynamic      ? "yes"
                                         : "no",

@@ -47,7 +47,7 @@ static bool match_coverage(const struct pw_tui *tui, size_t i, const char *value
 }
 static bool match_sensitivity(const struct pw_tui *tui, size_t i, const char *value)
 {
-    return contains(pw_tui_sensitivity_name(signature_of(tui, i)->sensitivity), value);
+    return contains(pw_sensitivity_name(signature_of(tui, i)->sensitivity), value);
 }
 static bool match_status(const struct pw_tui *tui, size_t i, const char *value)
 {

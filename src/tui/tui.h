@@ -389,7 +389,6 @@ void pw_tui_go(struct pw_tui *tui, pw_screen screen);
 void pw_tui_act(struct pw_tui *tui, const char *command); /* runs a line of the palette */
 /* The n-th candidate that completes the palette's line: whole line in `line`, its help; false behind the last. */
 bool pw_tui_complete(const struct pw_tui *tui, const char *typed, size_t n, struct pw_buf *line, const char **help);
-const char *pw_tui_sensitivity_name(pw_sensitivity sensitivity);
 const char *pw_tui_pattern_text(const struct pw_tui *tui, size_t signature); /* "" none */
 void pw_tui_cases_clear(struct pw_tui_row *row);                             /* forgets the cases, keeps the room */
 void pw_tui_say(struct pw_tui *tui, bool failed, const char *format, ...) PW_PRINTF(3, 4);

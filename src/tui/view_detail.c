@@ -36,7 +36,7 @@ static void draw_what(struct pw_lines *lines, const struct pw_tui *tui, const st
         draw_pattern(lines, &tui->inventory->patterns[s->pattern]);
     pw_lines_head(lines, "Flags");
     pw_lines_addf(lines, s->sensitivity == PW_SENSITIVITY_HIGH ? PW_STYLE_WARN : PW_STYLE_NORMAL, 3,
-                  "sensitivity %s%s%s", pw_tui_sensitivity_name(s->sensitivity),
+                  "sensitivity %s%s%s", pw_sensitivity_name(s->sensitivity),
                   s->sensitivity_reason && s->sensitivity_reason[0] ? ": " : "",
                   s->sensitivity_reason ? s->sensitivity_reason : "");
     if (s->dynamic || s->data_dependent)

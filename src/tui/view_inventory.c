@@ -167,7 +167,7 @@ static void draw_cell(const struct pw_tui *tui, struct pw_canvas *canvas, int ro
         break;
     }
     case PW_COLUMN_SENSITIVITY:
-        show = pw_tui_sensitivity_name(s->sensitivity);
+        show = pw_sensitivity_name(s->sensitivity);
         style = sensitivity_styles[s->sensitivity];
         break;
     case PW_COLUMN_DYNAMIC:
