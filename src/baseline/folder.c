@@ -70,10 +70,35 @@ pw_status pw_folder_graph(const char *root, const char *graph_id, const char *mo
     return status;
 }
 
+/* "precision-4.yaml.8284.draft", "triage.yaml.8284-0.tmp" and both in one: what a writer names its file before it is
+ * whole. */
+static bool is_leftover(const char *name)
+{
+    const char *rest = strstr(name, ".yaml.");
+
+    return rest && rest[6] >= '0' && rest[6] <= '9' && (pw_text_ends(name, ".tmp") || pw_text_ends(name, ".draft"));
+}
+
+/* Whoever writes here holds the lock: with it in hand, an unfinished file is one whose writer was killed. */
+static void sweep(const char *folder, int fd)
+{
+    char **names = NULL;
+    struct pw_error ignored = {0};
+    size_t count = 0;
+
+    if (pw_file_list(folder, &names, &count, &ignored) != PW_OK)
+        return; /* the next one tries again */
+    for (size_t i = 0; i < count; i++)
+        if (is_leftover(names[i]))
+            unlinkat(fd, names[i], 0);
+    pw_free(names);
+}
+
 pw_status pw_folder_lock(const char *folder, int *fd, struct pw_error *err)
 {
     int64_t deadline = pw_clock_ns() + LOCK_WAIT_NS;
     pw_status status = pw_file_mkdirs(folder, err);
+    bool locked = true;
     int opened;
 
     if (status != PW_OK)
@@ -82,14 +107,18 @@ pw_status pw_folder_lock(const char *folder, int *fd, struct pw_error *err)
     if (opened < 0)
         return pw_error_set(err, PW_ERR_IO, "cannot open '%s': %s", folder, strerror(errno));
     while (flock(opened, LOCK_EX | LOCK_NB) != 0) {
-        if (errno != EWOULDBLOCK && errno != EINTR) /* a file system without locks: renames are atomic anyway */
+        if (errno != EWOULDBLOCK && errno != EINTR) { /* a file system without locks: renames are atomic anyway */
+            locked = false;
             break;
+        }
         if (pw_clock_ns() > deadline) {
             close(opened);
             return pw_error_set(err, PW_ERR_IO, "'%s' is being changed by another portwright: try again", folder);
         }
         pw_clock_sleep_ns(LOCK_POLL_NS);
     }
+    if (locked)
+        sweep(folder, opened);
     *fd = opened;
     return PW_OK;
 }

@@ -15,7 +15,8 @@ pw_status pw_folder_graph(const char *root, const char *graph_id, const char *mo
 /* A name as a file name: letters, digits, dot, dash and underscore stay, the rest becomes '-'. Appends. */
 void pw_folder_safe_name(struct pw_buf *out, const char *name);
 
-/* Makes the folder and waits (up to 10 s) for its lock; *fd is closed by unlock. */
+/* Makes the folder and waits (up to 10 s) for its lock; *fd is closed by unlock. Unfinished files of writers that were
+ * killed go. */
 pw_status pw_folder_lock(const char *folder, int *fd, struct pw_error *err);
 void pw_folder_unlock(int fd); /* -1 is fine */
 

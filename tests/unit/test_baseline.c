@@ -275,6 +275,29 @@ static void test_approval(void **state)
     pw_arena_clear(&arena);
 }
 
+/* What a killed writer left unfinished goes with the next change; everything else in the folder stays. */
+static void test_leftovers(void **state)
+{
+    static const char *const left[] = {"precision-4.yaml.8284.draft", "precision-4.yaml.8284.draft.8284-0.tmp",
+                                       "precision-pending.yaml.77-3.tmp"};
+    static const char *const kept[] = {"precision-1.yaml", "notes.tmp", "old.yaml.draft", "precision-2.yaml.bak"};
+    char path[256];
+    struct pw_error err = {0};
+    int lock = -1;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof left / sizeof *left + sizeof kept / sizeof *kept; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, i < 3 ? left[i] : kept[i - 3]);
+        assert_int_equal(pw_file_write(path, "x", 1, &err), PW_OK);
+    }
+    assert_int_equal(pw_folder_lock(folder, &lock, &err), PW_OK);
+    pw_folder_unlock(lock);
+    for (size_t i = 0; i < sizeof left / sizeof *left + sizeof kept / sizeof *kept; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, i < 3 ? left[i] : kept[i - 3]);
+        assert_int_equal(pw_file_exists(path), i >= 3);
+    }
+}
+
 /* Approvals and records at once: every approved file has a number of its own, none was overwritten. */
 static void test_approvals_at_once(void **state)
 {
@@ -620,19 +643,11 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(test_round_trip),
-        TEST(test_bad_files),
-        TEST(test_approval),
-        TEST(test_approvals_at_once),
-        TEST(test_unchanged_lines_stay),
-        TEST(test_join),
-        TEST(test_ratios_of_slices),
-        TEST(test_folders),
-        TEST(test_kept_kernels),
-        TEST(test_reports),
-        TEST(test_mutated_files),
-        TEST(test_short_memory),
-        TEST(test_renamed_pending),
+        TEST(test_round_trip),   TEST(test_bad_files),         TEST(test_approval),
+        TEST(test_leftovers),    TEST(test_approvals_at_once), TEST(test_unchanged_lines_stay),
+        TEST(test_join),         TEST(test_ratios_of_slices),  TEST(test_folders),
+        TEST(test_kept_kernels), TEST(test_reports),           TEST(test_mutated_files),
+        TEST(test_short_memory), TEST(test_renamed_pending),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
