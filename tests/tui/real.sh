@@ -7,7 +7,14 @@ model=$scratch/small.onnx
 "$PORTWRIGHT" make-graph --layers 1 --width 32 --heads 2 --vocabulary 64 -o "$model" || exit 1
 extra=
 sessions=0 # each start has a server of its own: one that is ending still answers on its socket
-mux() { tmux -S "$scratch/tmux.$sessions" -f /dev/null "$@"; }
+# The server must not keep make's output open (file 9 of lib.sh, or the log): whoever reads that would wait for it.
+mux() { tmux -S "$scratch/tmux.$sessions" -f /dev/null "$@" 9>&-; }
+end_servers() {
+    for socket in "$scratch"/tmux.*; do
+        [ -S "$socket" ] && tmux -S "$socket" kill-server 2>/dev/null
+    done
+}
+trap 'end_servers; rm -rf "$scratch"' EXIT
 
 start() { # columns rows environment...
     columns=$1 rows=$2
@@ -90,6 +97,7 @@ shows "quit" "ended 0"
 extra=
 
 # Suspending needs a shell with job control around it.
+mux kill-server 2>/dev/null
 sessions=$((sessions + 1))
 mux new-session -d -s w -x 100 -y 20 "env LC_ALL=C.UTF-8 PS1='shell> ' ENV= sh -i"
 shows "a shell" "shell>"
