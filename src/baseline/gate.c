@@ -230,6 +230,9 @@ static void decide_by_sessions(const struct pw_stats_comparison *c, const struct
     result->low = c->low;
     result->high = c->high;
     result->p_adjusted = c->p_adjusted;
+    /* Sessions differ in memory placement and clock by more than a real slowdown, in either direction: one that looks
+     * as fast as before may hide a slower kernel. So a changed kernel is always run beside the old one. */
+    result->wants_confirmation = !same_kernel && !s->unconfirmable;
     switch (c->change) {
     case PW_STATS_SAME:
         set(result, PW_GATE_THROUGHPUT, PW_GATE_HELD, "%s", "");
@@ -248,7 +251,6 @@ static void decide_by_sessions(const struct pw_stats_comparison *c, const struct
         else
             set(result, PW_GATE_THROUGHPUT, PW_GATE_INCONCLUSIVE,
                 "looks %.0f %% slower; not confirmed by running the baseline's kernel beside it", percent(c->ratio));
-        result->wants_confirmation = !same_kernel && !s->unconfirmable;
         break;
     default:
         if (isnan(c->ratio))
@@ -257,7 +259,6 @@ static void decide_by_sessions(const struct pw_stats_comparison *c, const struct
             set(result, PW_GATE_THROUGHPUT, PW_GATE_INCONCLUSIVE, "%+.0f %% [%+.0f, %+.0f]: %s", (c->ratio - 1) * 100,
                 (c->low - 1) * 100, (c->high - 1) * 100, c->why);
         result->wants_samples = true;
-        result->wants_confirmation = !same_kernel && !s->unconfirmable && c->ratio > 1;
     }
 }
 

@@ -75,7 +75,7 @@ struct pw_gate_result {
     double p_adjusted;                    /* Holm over the signatures of this gate; NaN: no test */
     bool confirmed;                       /* the outcome rests on the interleaved run of both kernels */
     bool wants_samples;                   /* more interleaved slices against the reference could decide */
-    bool wants_confirmation;              /* looks slower: run both kernels */
+    bool wants_confirmation;              /* the kernel changed: run both beside each other */
 };
 
 struct pw_gate_totals {

@@ -168,6 +168,68 @@ static pw_status record_session(int session, struct pw_error *err)
     return status;
 }
 
+/* What was recorded, as text: "session busy extra", then "session signature side" with the slices in ns. */
+static pw_status save(const char *path, struct pw_error *err)
+{
+    FILE *file = fopen(path, "w");
+    bool good = file;
+
+    for (int s = 0; s < study.sessions && good; s++) {
+        good = fprintf(file, "session %d %d %g\n", s, study.busy[s], study.extra[s]) > 0;
+        for (int i = 0; i < study.signatures; i++)
+            for (int side = 0; side < SIDES && study.record[s][i].good; side++) {
+                fprintf(file, "slices %d %d %d", s, i, side);
+                for (int k = 0; k < SLICES; k++)
+                    fprintf(file, " %.1f", study.record[s][i].slices[side][k]);
+                fputc('\n', file);
+            }
+    }
+    if (file && fclose(file) != 0)
+        good = false;
+    return good ? PW_OK : pw_error_set(err, PW_ERR_IO, "%s: cannot be written", path);
+}
+
+static bool load_slices(FILE *file)
+{
+    int s, i, side;
+
+    if (fscanf(file, "%d %d %d", &s, &i, &side) != 3 || s < 0 || s >= study.sessions || i < 0 || i >= SIGNATURES_MAX ||
+        side < 0 || side >= SIDES)
+        return false;
+    for (int k = 0; k < SLICES; k++)
+        if (fscanf(file, "%lf", &study.record[s][i].slices[side][k]) != 1)
+            return false;
+    study.record[s][i].good = true;
+    return true;
+}
+
+static pw_status load(const char *path, struct pw_error *err)
+{
+    FILE *file = fopen(path, "r");
+    char word[16];
+    bool good = file;
+
+    study.sessions = 0;
+    while (good && fscanf(file, "%15s", word) == 1) {
+        int s, busy;
+        double extra;
+
+        if (strcmp(word, "session") != 0) {
+            good = !strcmp(word, "slices") && load_slices(file);
+            continue;
+        }
+        good = fscanf(file, "%d %d %lf", &s, &busy, &extra) == 3 && s == study.sessions && s < SESSIONS_MAX;
+        if (good) {
+            study.busy[s] = busy;
+            study.extra[s] = extra;
+            study.sessions++;
+        }
+    }
+    if (file)
+        fclose(file);
+    return good && study.sessions > 1 ? PW_OK : pw_error_set(err, PW_ERR_IO, "%s: no recorded sessions", path);
+}
+
 /* Sessions that are drawn instead of recorded, for a check of the study itself: log-normal slices, a percent between
  * sessions, three within one, fifteen beside a busy process. */
 static void draw_session(int session)
@@ -496,7 +558,28 @@ static void describe(void)
     }
 }
 
-static pw_status run(int sessions, int decisions, bool drawn, bool *good, struct pw_error *err)
+enum source { RECORDED, DRAWN, LOADED };
+
+static pw_status take_sessions(int sessions, enum source source, const char *path, struct pw_error *err)
+{
+    pw_status status = PW_OK;
+
+    study.sessions = sessions;
+    if (source == LOADED)
+        return load(path, err);
+    for (int i = 0; i < sessions && status == PW_OK; i++) {
+        study.busy[i] = i % 3 == 2;
+        study.extra[i] = i % 2 ? 0.1 : 0.2;
+        if (source == DRAWN)
+            draw_session(i);
+        else
+            status = record_session(i, err);
+    }
+    return status == PW_OK && path ? save(path, err) : status;
+}
+
+static pw_status run(int sessions, int decisions, enum source source, const char *path, bool *good,
+                     struct pw_error *err)
 {
     const struct pw_ops_dir dir = {.path = pw_ops_dir_default()};
     struct pw_model *model = NULL;
@@ -516,18 +599,11 @@ static pw_status run(int sessions, int decisions, bool drawn, bool *good, struct
         status = pw_kernels_load(&dir, 1, &study.kernels, err);
     if (status == PW_OK) {
         study.inventory = inventory;
-        study.sessions = sessions;
         study.signatures =
             inventory->signature_count < SIGNATURES_MAX ? (int)inventory->signature_count : SIGNATURES_MAX;
     }
-    for (int i = 0; i < sessions && status == PW_OK; i++) {
-        study.busy[i] = i % 3 == 2;
-        study.extra[i] = i % 2 ? 0.1 : 0.2;
-        if (drawn)
-            draw_session(i);
-        else
-            status = record_session(i, err);
-    }
+    if (status == PW_OK)
+        status = take_sessions(sessions, source, path, err);
     if (status == PW_OK)
         describe();
     if (status == PW_OK)
@@ -552,6 +628,7 @@ int main(int argc, char **argv)
 {
     struct pw_error err = {0};
     int64_t sessions = 12, begin = pw_clock_ns();
+    enum source source = RECORDED;
     bool good = false;
 
     if (argc > 1 && !strcmp(argv[1], "--worker"))
@@ -559,11 +636,15 @@ int main(int argc, char **argv)
     if (argc > 1 && !strcmp(argv[1], "--reference"))
         return pw_reference_main(argc, argv);
     if (argc > 1 && (!pw_text_int64(argv[1], &sessions) || sessions < 2 || sessions > SESSIONS_MAX)) {
-        fprintf(stderr, "gate_study [SESSIONS [drawn]]: 2 to %d sessions, default 12; drawn: none is recorded\n",
+        fprintf(stderr,
+                "gate_study [SESSIONS [drawn | save FILE | load FILE]]: 2 to %d sessions, default 12; drawn: none is "
+                "recorded; save: what was recorded is kept, for load to decide on anew\n",
                 SESSIONS_MAX);
         return 2;
     }
-    if (run((int)sessions, DECISIONS, argc > 2 && !strcmp(argv[2], "drawn"), &good, &err) != PW_OK) {
+    if (argc > 2)
+        source = !strcmp(argv[2], "drawn") ? DRAWN : !strcmp(argv[2], "load") ? LOADED : RECORDED;
+    if (run((int)sessions, DECISIONS, source, argc > 3 ? argv[3] : NULL, &good, &err) != PW_OK) {
         fprintf(stderr, "gate_study: %s\n", err.message);
         return 2;
     }
