@@ -246,8 +246,8 @@ static void decide_by_sessions(const struct pw_stats_comparison *c, const struct
                 "%.0f %% slower than recorded with the very same kernel: the machine or portwright changed",
                 percent(c->ratio));
         else if (s->unconfirmable)
-            set(result, PW_GATE_THROUGHPUT, PW_GATE_WORSE, "%.0f %% slower (not confirmed: %s)", percent(c->ratio),
-                s->unconfirmable);
+            set(result, PW_GATE_THROUGHPUT, PW_GATE_INCONCLUSIVE,
+                "looks %.0f %% slower, which sessions alone do not prove: %s", percent(c->ratio), s->unconfirmable);
         else
             set(result, PW_GATE_THROUGHPUT, PW_GATE_INCONCLUSIVE,
                 "looks %.0f %% slower; not confirmed by running the baseline's kernel beside it", percent(c->ratio));
