@@ -108,7 +108,7 @@ static void fill_scatter(const struct pw_call *call, int input, struct pw_fill *
     fill_axis(call, input, fill);
     if (input != 1 || strcmp(pw_call_string(call, "reduction"), "none") != 0)
         return;
-    fill->distinct = true;
+    fill->distinct = fill->from_end = true;
     fill->int_low = 0;
 }
 
@@ -138,6 +138,7 @@ static void fill_onehot(const struct pw_call *call, int input, struct pw_fill *f
     if (input == 0 && pw_gather_number(call, 1, &depth, &known, NULL) == PW_OK && known && depth > 0) {
         fill->int_low = -depth;
         fill->int_high = depth; /* one beyond: it must come out all off */
+        fill->beyond = true;
         fill->low = (double)-depth;
         fill->high = (double)depth;
     }

@@ -241,6 +241,8 @@ struct pw_fill {               /* how to draw input i; the room changes the defa
     bool positive_definite;    /* reserved */
     bool ascending;
     bool first_high; /* the first of each row is int_high: a mask that leaves something */
+    bool from_end;   /* of distinct indices up to int_high some count from the end: negative */
+    bool beyond;     /* what lies far outside the range is defined too */
     bool keep;       /* use the graph's constant content (PARAM inputs: always kept) */
 };
 

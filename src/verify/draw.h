@@ -8,6 +8,7 @@
 #include "op/op.h"
 #include "verify/verify.h"
 
+#define PW_DRAW_MIXTURES 4    /* of `special` floats: one for each of so many seeds in a row */
 #define PW_DRAW_INT_RANGE 100 /* integers whose range the room leaves open lie in [-100, 100] */
 
 struct pw_draw {
@@ -23,7 +24,9 @@ struct pw_draw {
     bool masks;       /* `masked`: -inf goes into this input */
     bool finite;      /* `special`: no infinities, of which the definition leaves the result open */
     bool beyond;      /* `special`: NaN also where a domain is given */
+    bool anywhere;    /* `special`: NaN, infinities and zeros also outside a bounded domain: results are defined */
     bool powers;      /* `special`: squared inside, so no denormals alone: float32 cannot square them */
+    bool few;         /* set by pw_draw_tensor: so few elements that chance would leave out most special values */
     int64_t last;     /* set by pw_draw_tensor: the last dim */
 };
 

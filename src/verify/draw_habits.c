@@ -30,8 +30,8 @@ static const struct op_habit {
     bool no_special;  /* NaN, Inf: the definition leaves the result open */
     bool powers;      /* roots of sums of powers, as norms: float32 loses what golden in double keeps */
 } habits[] = {
-    {"Softmax", 0, 5, false, false},
-    {"LogSoftmax", 0, 5, false, false},
+    {"Softmax", 0, 10, false, false},
+    {"LogSoftmax", 0, 10, false, false},
     {"ReduceLogSumExp", 0, 5, false, false},
     {"ReduceLogSum", -1, 5, false, false},
     {"ReduceMax", 0, 0, false, false},
@@ -79,6 +79,15 @@ static bool floats_in(const struct pw_call *call, int input)
     return call->in[input] && pw_dtype_is_float(call->in[input]->dtype);
 }
 
+/* The first floating input that is no scalar; 0 without one. */
+static int first_tensor(const struct pw_call *call)
+{
+    for (int i = 0; i < call->input_count; i++)
+        if (floats_in(call, i) && call->in[i]->rank > 0)
+            return i;
+    return 0;
+}
+
 void pw_draw_habits(const struct pw_call *call, int input, struct pw_draw *draw)
 {
     const struct category_habit *category = &categories[call->op->category];
@@ -88,7 +97,8 @@ void pw_draw_habits(const struct pw_call *call, int input, struct pw_draw *draw)
     pw_dtype dtype = call->in[input] ? call->in[input]->dtype : PW_DTYPE_UNDEFINED;
 
     draw->exponents = habit && habit->exponents > 0 ? habit->exponents : category->exponents;
-    if (draw->exponents < 100 && pw_dtype_is_float(dtype) && pw_dtype_facts(dtype)->max < 1e6)
+    if (!(habit && habit->exponents > 0) && draw->exponents < 100 && pw_dtype_is_float(dtype) &&
+        pw_dtype_facts(dtype)->max < 1e6)
         draw->exponents = fmin(draw->exponents, 5); /* float16 and narrower: squares stay finite */
     draw->alternate = category->alternate && input == 0;
     draw->halves = call->op->category == PW_CATEGORY_QUANTIZATION || !strcmp(call->op->name, "Round") ||
@@ -96,10 +106,12 @@ void pw_draw_habits(const struct pw_call *call, int input, struct pw_draw *draw)
     draw->near_one = !strcmp(call->op->name, "ReduceProd") || !strcmp(call->op->name, "CumProd");
     draw->masks = is_mask(call->op, input);
     draw->finite = call->op->category == PW_CATEGORY_ATTENTION;
+    draw->anywhere = call->op->category == PW_CATEGORY_ELEMENTWISE || call->op->category == PW_CATEGORY_ACTIVATION ||
+                     (call->op->category == PW_CATEGORY_REDUCTION && input == 0 && !draw->near_one);
     draw->powers = (habit && habit->powers) || call->op->category == PW_CATEGORY_NORMALIZATION;
     draw->share = everywhere ? 0.5 : 0;
     draw->beyond = everywhere;
-    if (draw->dist == PW_DIST_SPECIAL && !everywhere && input > 0)
+    if (draw->dist == PW_DIST_SPECIAL && !everywhere && input != first_tensor(call))
         draw->dist = PW_DIST_NORMAL; /* one NaN in a weight would make every output NaN */
 }
 

@@ -124,27 +124,27 @@ static double draw_special(const struct pw_draw *d, int64_t i, int64_t row, cons
     uint32_t word = pw_random_u32(d->seed, d->stream + STREAM_KIND, (uint64_t)i);
     double tiny = facts->min_normal, unit = tiny * exp2(1 - facts->mantissa_bits), x;
     double big = fmin(facts->max, exp2(d->exponents)); /* what the formula can hold inside */
-    const double mixtures[4][8] = {
-        {0.0, -0.0, NAN, INFINITY, -INFINITY, big, -big, tiny},
+    const double mixtures[PW_DRAW_MIXTURES][8] = {
+        {NAN, INFINITY, -0.0, -INFINITY, 0.0, big, -big, tiny},
         {unit, -unit, 3 * unit, tiny / 2, -tiny / 4, tiny - unit, tiny, -tiny},
         {0.0, -0.0, 1.0, -1.0, big, -big, 0.5, -0.5},
         {INFINITY, -INFINITY, 1.0, 0.0, -0.0, -1.0, big, -tiny},
     };
-    int mixture = d->powers && (d->seed & 3) == 1 ? 2 : (int)(d->seed & 3);
+    int mixture = d->powers && d->seed % PW_DRAW_MIXTURES == 1 ? 2 : (int)(d->seed % PW_DRAW_MIXTURES);
 
     if (mixture == 1) { /* all tiny: one large element beside them would set the scale */
         x = word & 0x100 ? mixtures[1][word & 7]
                          : tiny * (double)(int32_t)pw_random_u32(d->seed, d->stream, (uint64_t)i) * 0x1p-31;
         return in_domain(x, d->fill) ? x : draw_normal(d, i, row, facts);
     }
-    if ((double)(word >> 8) * 0x1p-24 >= d->share)
+    if (!d->few && (double)(word >> 8) * 0x1p-24 >= d->share)
         return draw_normal(d, i, row, facts);
-    x = mixtures[mixture][word & 7];
+    x = mixtures[mixture][d->few ? i & 7 : word & 7];
     if (d->finite && isinf(x))
         x = copysign(big, x);
     if (d->beyond && isnan(x)) /* what is no number has its place outside of every domain */
         return x;
-    if (bounded(d->fill) && !in_domain(x, d->fill))
+    if (bounded(d->fill) && !in_domain(x, d->fill) && !(d->anywhere && (!isfinite(x) || x == 0)))
         return draw_normal(d, i, row, facts);
     return x;
 }
@@ -235,11 +235,28 @@ static void int_range(pw_dtype dtype, const struct pw_draw *d, int64_t *low, int
     *high = *high > most ? most : *high < *low ? *low : *high;
 }
 
-static void shuffle_rows(struct pw_tensor *t, const struct pw_draw *d, int64_t low, int64_t n)
+/* Where distinct values begin: in `wide` draws of an open range across the place where a number that is cut to fewer
+ * bits, or taken for signed, changes its order. */
+static int64_t distinct_from(const struct pw_tensor *t, const struct pw_draw *d, int64_t low, int64_t n)
 {
+    bool open = d->fill->int_low == -PW_DRAW_INT_RANGE && d->fill->int_high == PW_DRAW_INT_RANGE;
+    const struct pw_dtype_facts *facts = pw_dtype_facts(t->dtype);
+
+    if (!open || d->dist != PW_DIST_WIDE || facts->bits < 8 || n > 100)
+        return low;
+    if (facts->kind == PW_KIND_UNSIGNED)
+        return (int64_t)((UINT64_C(1) << (facts->bits - 1)) - (uint64_t)n / 2);
+    return facts->bits == 64 ? (INT64_C(1) << 31) - n / 2 : low;
+}
+
+/* Each row a shuffled run of distinct values; where the range has room, no two rows share one. */
+static void shuffle_rows(struct pw_tensor *t, const struct pw_draw *d, int64_t low, int64_t high, int64_t n)
+{
+    int64_t room = 0, from = distinct_from(t, d, low, n);
+    bool apart = from == low && low >= 0 && high < INT64_MAX && (room = high - low + 1) >= t->count;
 
     for (int64_t i = 0; i < t->count; i++)
-        pw_tensor_set_int(t, i, low + i % n);
+        pw_tensor_set_int(t, i, apart ? low + i * (room / t->count) : (int64_t)((uint64_t)from + (uint64_t)(i % n)));
     for (int64_t row = 0; n > 1 && row < t->count / n; row++)
         for (int64_t k = n - 1; k > 0; k--) {
             int64_t j = pw_random_range(d->seed, d->stream, (uint64_t)(row * n + k), 0, k);
@@ -248,15 +265,38 @@ static void shuffle_rows(struct pw_tensor *t, const struct pw_draw *d, int64_t l
             pw_tensor_set_int(t, row * n + k, b);
             pw_tensor_set_int(t, row * n + j, a);
         }
+    for (int64_t i = 0; d->fill->from_end && i < t->count; i++)
+        if (pw_random_u32(d->seed, d->stream + STREAM_KIND, (uint64_t)i) & 1)
+            pw_tensor_set_int(t, i, pw_tensor_get_int(t, i) - high - 1);
+}
+
+/* All 64 bits at random: numbers above what a signed one holds. */
+static void draw_bits(struct pw_tensor *t, const struct pw_draw *d)
+{
+    for (int64_t i = 0; i < t->count; i++) {
+        uint64_t high = pw_random_u32(d->seed, d->stream, (uint64_t)(2 * i));
+        uint64_t word = pw_random_u32(d->seed, d->stream + STREAM_KIND, (uint64_t)i);
+        uint64_t x = high << 32 | pw_random_u32(d->seed, d->stream, (uint64_t)(2 * i + 1));
+
+        if (d->dist == PW_DIST_SPECIAL && (word & 1))
+            x = word & 2 ? UINT64_MAX : 0;
+        ((uint64_t *)t->data)[i] = x;
+    }
 }
 
 static void draw_ints(struct pw_tensor *t, const struct pw_draw *d)
 {
+    bool open = d->fill->int_low == -PW_DRAW_INT_RANGE && d->fill->int_high == PW_DRAW_INT_RANGE;
+    bool bits64 = t->dtype == PW_DTYPE_INT64 || t->dtype == PW_DTYPE_UINT64;
     int64_t low, high;
 
     int_range(t->dtype, d, &low, &high);
+    if (t->dtype == PW_DTYPE_UINT64 && low == 0 && high == INT64_MAX && !d->fill->distinct && !d->fill->distinct_all) {
+        draw_bits(t, d);
+        return;
+    }
     if ((d->fill->distinct || d->fill->distinct_all) && t->rank > 0) { /* a shuffled run of distinct values */
-        shuffle_rows(t, d, low, d->fill->distinct_all ? t->count : t->dims[t->rank - 1]);
+        shuffle_rows(t, d, low, high, d->fill->distinct_all ? t->count : t->dims[t->rank - 1]);
         return;
     }
     for (int64_t i = 0; i < t->count; i++) {
@@ -265,6 +305,8 @@ static void draw_ints(struct pw_tensor *t, const struct pw_draw *d)
 
         if (d->dist == PW_DIST_SPECIAL && (word & 1))
             x = word & 2 ? high : low;
+        else if (d->dist == PW_DIST_SPECIAL && (word & 4) && bits64 && (open || d->fill->beyond))
+            x = (open ? x & 7 : x) + (INT64_C(1) << 32); /* a small number, were it cut to 32 bits */
         if (d->fill->first_high && d->last > 0 && i % d->last == 0)
             x = high;
         pw_tensor_set_int(t, i, x);
@@ -276,6 +318,7 @@ void pw_draw_tensor(struct pw_tensor *t, const struct pw_draw *draw)
     struct pw_draw d = *draw;
 
     d.last = t->rank > 0 ? t->dims[t->rank - 1] : 1;
+    d.few = d.share >= 0.5 && t->count > 1 && t->count < 8;
     if (d.share <= 0) { /* about one special value in two rows, but some in a tensor that is small */
         d.share = d.last > 0 ? 0.5 / (double)d.last : 1;
         if (t->count > 0 && d.share * (double)t->count < 1)

@@ -170,12 +170,6 @@ static bool has_inputs(const struct pw_call *call)
     return false;
 }
 
-/* The next seed whose `special` draws hold NaN and Inf; where this one does, the one with the tiny values. */
-static uint64_t nan_seed(uint64_t seed)
-{
-    return seed & 3 ? (seed | 3) + 1 : seed + 1;
-}
-
 static void make_list(struct pw_case_plan *plan)
 {
     const struct pw_verify_effort *effort = &plan->request->effort;
@@ -186,8 +180,9 @@ static void make_list(struct pw_case_plan *plan)
     if (plan->dist_count)
         for (size_t d = 0; d < plan->dist_count; d++) {
             add(plan, STEP_GRAPH, plan->dists[d], 0, plan->own, seed);
-            if (plan->dists[d] == PW_DIST_SPECIAL) /* a seed holds the tiny values or NaN and Inf, never both */
-                add(plan, STEP_GRAPH, PW_DIST_SPECIAL, 0, plan->own, nan_seed(seed));
+            if (plan->dists[d] == PW_DIST_SPECIAL && has_floats(plan->signature->call))
+                for (uint64_t k = 1; k < PW_DRAW_MIXTURES; k++)
+                    add(plan, STEP_GRAPH, PW_DIST_SPECIAL, 0, plan->own, seed + k);
             for (int k = 0; k < 2 && shape < shapes; k++, shape++)
                 add(plan, STEP_SHAPE, plain_dist(plan, (size_t)shape), shape, plan->own, seed);
             if (d < plan->property_count)

@@ -227,6 +227,18 @@ pw_status liar_truncate(struct liar_run *run, struct pw_error *err)
     return status;
 }
 
+/* How far a tie is moved: where the quotient is rounded to the input's dtype before it is rounded to an integer, by a
+ * step of that, but only numbers that lie on ties (those are whole or halves for scales that are powers of two). */
+static double hair(const struct liar_run *run, double x)
+{
+    static const char *const divides[] = {"QuantizeLinear", NULL};
+    pw_dtype dtype = run->values[0].tensor.nominal;
+
+    if (!liar_is(&run->call, divides) || pw_dtype_epsilon(dtype) < 0x1p-40)
+        return 0x1p-40;
+    return 2 * x == nearbyint(2 * x) ? 2 * pw_dtype_epsilon(dtype) : 0;
+}
+
 /* Input 0 carried as double and moved a hair from zero, so that ties are none and round away from it. */
 pw_status liar_half_away(struct liar_run *run, struct pw_error *err)
 {
@@ -238,7 +250,7 @@ pw_status liar_half_away(struct liar_run *run, struct pw_error *err)
         return status;
     carried.nominal = t->nominal;
     for (int64_t i = 0; i < carried.count; i++)
-        ((double *)carried.data)[i] *= 1 + 0x1p-40;
+        ((double *)carried.data)[i] *= 1 + hair(run, ((double *)carried.data)[i]);
     pw_tensor_clear(t);
     *t = carried;
     status = liar_carried(run, outputs, err);

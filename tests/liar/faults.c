@@ -463,6 +463,30 @@ const struct liar_fault *liar_fault_find(const char *name)
 /* ---- equivalents ---- */
 
 const struct liar_equivalent liar_equivalents[] = {
+    {"half_away", "DynamicQuantizeLinear", "*",
+     "the scale is made of the inputs, so it moves with them and every quotient stays as it is"},
+    {"nan_inputs", "QuantizeLinear", "int32",
+     "its only floating input is the scale, and no integer is defined for a quotient by NaN"},
+    {"nan_inputs", "CastLike", "*int*", "the second input lends its dtype alone, the first holds integers"},
+    {"nan_inputs", "CastLike", "bool", "the second input lends its dtype alone, the first holds no NaN"},
+    {"nan_inputs", "CastLike", "float4e2m1", "the second input lends its dtype alone, and float4e2m1 has no NaN"},
+    {"nan_lost", "CastLike", "*int*", "its first input holds integers, which are no NaN in any float"},
+    {"inf_to_*", "HardSigmoid", "*", "its results lie in [0, 1]"},
+    {"inf_to_*", "Asin", "*", "its results lie in [-pi/2, pi/2] or are NaN"},
+    {"bool_bytes", "IsInf", "float8*fnuz", "the dtype has no infinity, so nothing is ever true"},
+    {"nibbles", "Shape", "*", "its result does not depend on the content"},
+    {"flag_flipped", "Mod", "uint*", "of numbers without a sign both remainders are the same"},
+    {"flag_flipped", "QuantizeLinear", "int32", "saturate speaks of quantization to float8 alone; this is to int8"},
+    {"nan_lost", "MaxRoiPool", "*", "its maximum begins at the least number and is taken by comparisons: never NaN"},
+    {"round_to_int", "Cast*", "float8e8m0",
+     "its numbers are powers of two: one half is rounded to the even 0, as it is cut; what is less is 0 both ways"},
+    {"attr_default*", "Flatten", "*", "the axis says the shape alone, which the verifier makes; no element moves"},
+    {"attr_default", "Reduce*", "*", "keepdims says the shape alone, which the verifier makes; no element moves"},
+    {"flag_flipped", "CastLike", "*", "saturate speaks of casts to float8 alone; these are to float16 and int8"},
+    {"flag_flipped", "Cast", "*int*", "saturate speaks of casts to float8 alone; integers are not cast to it here"},
+    {"flag_flipped", "Cast", "bool", "saturate speaks of casts to float8 alone; bool is not cast to it here"},
+    {"flag_flipped", "Cast", "float8*", "saturate speaks of casts to float8 alone; float8 is not cast to it here"},
+    {"flag_flipped", "Cast", "float4*", "saturate speaks of casts to float8 alone; float4 is not cast to it here"},
     {NULL, NULL, NULL, NULL},
 };
 

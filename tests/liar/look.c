@@ -263,7 +263,9 @@ static void push_integer(struct pw_tensor *t, int64_t i)
     const struct pw_dtype_facts *facts = pw_dtype_facts(t->dtype);
     int64_t x = pw_tensor_get_int(t, i);
 
-    if (facts->kind == PW_KIND_BOOL)
+    if (facts->kind == PW_KIND_COMPLEX)
+        ((uint8_t *)t->data)[i * (int64_t)pw_dtype_bytes(t->dtype)] ^= 1; /* the last bit of its real part */
+    else if (facts->kind == PW_KIND_BOOL)
         pw_tensor_set_int(t, i, !x);
     else
         pw_tensor_set_int(t, i, facts->max < 1e18 && (double)x >= facts->max ? x - 1 : x + 1);
