@@ -242,7 +242,7 @@ struct pw_fill {               /* how to draw input i; the room changes the defa
     bool ascending;
     bool first_high; /* the first of each row is int_high: a mask that leaves something */
     bool from_end;   /* of distinct indices up to int_high some count from the end: negative */
-    bool beyond;     /* what lies far outside the range is defined too */
+    bool beyond;     /* what lies outside the range is defined too, however far: also NaN and infinities */
     bool keep;       /* use the graph's constant content (PARAM inputs: always kept) */
 };
 

@@ -106,11 +106,10 @@ void pw_draw_habits(const struct pw_call *call, int input, struct pw_draw *draw)
     draw->near_one = !strcmp(call->op->name, "ReduceProd") || !strcmp(call->op->name, "CumProd");
     draw->masks = is_mask(call->op, input);
     draw->finite = call->op->category == PW_CATEGORY_ATTENTION;
-    draw->anywhere = call->op->category == PW_CATEGORY_ELEMENTWISE || call->op->category == PW_CATEGORY_ACTIVATION ||
+    draw->anywhere = everywhere || draw->fill->beyond ||
                      (call->op->category == PW_CATEGORY_REDUCTION && input == 0 && !draw->near_one);
     draw->powers = (habit && habit->powers) || call->op->category == PW_CATEGORY_NORMALIZATION;
     draw->share = everywhere ? 0.5 : 0;
-    draw->beyond = everywhere;
     if (draw->dist == PW_DIST_SPECIAL && !everywhere && input != first_tensor(call))
         draw->dist = PW_DIST_NORMAL; /* one NaN in a weight would make every output NaN */
 }

@@ -142,8 +142,6 @@ static double draw_special(const struct pw_draw *d, int64_t i, int64_t row, cons
     x = mixtures[mixture][d->few ? i & 7 : word & 7];
     if (d->finite && isinf(x))
         x = copysign(big, x);
-    if (d->beyond && isnan(x)) /* what is no number has its place outside of every domain */
-        return x;
     if (bounded(d->fill) && !in_domain(x, d->fill) && !(d->anywhere && (!isfinite(x) || x == 0)))
         return draw_normal(d, i, row, facts);
     return x;
