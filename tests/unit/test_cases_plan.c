@@ -411,6 +411,38 @@ static void test_property_sees_a_wrong_sum(void **state)
     close_site(&s);
 }
 
+/* Sums of 400 to 600 products reach 600, and bfloat16 holds integers up to 256: each side is rounded. What is lost
+ * beyond that is still seen, to the bit where nothing had to be rounded. */
+static void test_linear_in_narrow_dtypes(void **state)
+{
+    static const char *const calls[] = {
+        "MatMul-13 (bfloat16[7,600], bfloat16[600,19])",
+        "Gemm-13 alpha=0.75 beta=-1.25 (bfloat16[7,400], bfloat16[400,19], bfloat16[19])",
+        "ReduceSum-13 keepdims=0 (float16[3,30000], int64[1] -1)", /* float16 holds them up to 2048 */
+        "CumSum-14 (bfloat16[3,3000], int64[] 1)",
+        "Conv-22 (bfloat16[1,60,9,9], bfloat16[5,60,3,3])",
+    };
+    struct site s;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        open_site(&s, calls[i], NULL);
+        for (int seed = 1; seed <= 4; seed++) {
+            struct found found;
+            char tail[64];
+
+            snprintf(tail, sizeof tail, "%s:graph:exact/linear:%d", strstr(calls[i], "bf") ? "bf16" : "f16", seed);
+            found = run_case(&s, tail);
+            if (found.last.verdict != PW_VERDICT_PASS)
+                fail_msg("%s: %s", calls[i], found.reason);
+        }
+        close_site(&s);
+    }
+    open_site(&s, calls[0], "lost_part");
+    assert_int_equal(run_case(&s, "bf16:graph:exact/linear:1").last.verdict, PW_VERDICT_FAIL);
+    close_site(&s);
+}
+
 static void test_shrinking(void **state)
 {
     struct site s;
@@ -445,10 +477,15 @@ static void test_shrinking(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ids_come_back), cmocka_unit_test(test_id_by_hand),
-        cmocka_unit_test(test_junk_ids),      cmocka_unit_test(test_draws_are_their_seed),
-        cmocka_unit_test(test_distributions), cmocka_unit_test(test_shapes_stay_consistent),
-        cmocka_unit_test(test_plan),          cmocka_unit_test(test_property_sees_a_wrong_sum),
+        cmocka_unit_test(test_ids_come_back),
+        cmocka_unit_test(test_id_by_hand),
+        cmocka_unit_test(test_junk_ids),
+        cmocka_unit_test(test_draws_are_their_seed),
+        cmocka_unit_test(test_distributions),
+        cmocka_unit_test(test_shapes_stay_consistent),
+        cmocka_unit_test(test_plan),
+        cmocka_unit_test(test_property_sees_a_wrong_sum),
+        cmocka_unit_test(test_linear_in_narrow_dtypes),
         cmocka_unit_test(test_shrinking),
     };
 
