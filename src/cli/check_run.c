@@ -253,6 +253,7 @@ struct pw_report_check pw_check_run_report(const struct pw_check_run *run)
                                     .ops_dirs = run->options->ops_dirs,
                                     .ops_dir_count = run->options->ops_dir_count,
                                     .captured = run->captured,
+                                    .case_timeout_ns = run->case_timeout_ns,
                                     .seed = run->options->seed,
                                     .rows = run->rows,
                                     .failures = run->failures,
@@ -343,6 +344,7 @@ pw_status pw_check_run(struct pw_check_run *run, const struct pw_options *option
                                  .target = request->target,
                                  .keep_cases = request->keep_cases,
                                  .captured = request->effort.captured,
+                                 .case_timeout_ns = request->effort.case_timeout_ns,
                                  .progress = !options->quiet && isatty(STDERR_FILENO)};
     pw_clock_iso(pw_clock_wall_ms(), run->recorded, sizeof run->recorded);
     status = open_session(run, request, err);

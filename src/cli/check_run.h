@@ -35,6 +35,7 @@ struct pw_check_run {
     size_t case_count, case_cap, case_left_out;
     bool keep_cases;
     const char *captured;
+    int64_t case_timeout_ns; /* that was set; 0: by the work */
     struct pw_verify_totals totals;
     struct pw_error error; /* of the device or the job */
     bool finished, verified, progress;

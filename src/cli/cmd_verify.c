@@ -16,7 +16,7 @@
 #include "report/verify.h"
 
 struct texts { /* of the command line */
-    const char *op, *case_id, *budget, *cases, *dists, *dtypes, *max_failures, *captured;
+    const char *op, *case_id, *budget, *timeout, *cases, *dists, *dtypes, *max_failures, *captured;
     const char *fail_fast, *explain, *no_shrink, *graph_shapes, *sanitize;
 };
 
@@ -97,6 +97,8 @@ static pw_status read_effort(const struct texts *t, struct pw_verify_effort *eff
                                         .explain = t->explain != NULL};
     if (t->budget)
         status = pw_options_duration("--budget", t->budget, &effort->budget_ns, err);
+    if (status == PW_OK && t->timeout)
+        status = pw_options_duration("--case-timeout", t->timeout, &effort->case_timeout_ns, err);
     if (status == PW_OK && t->dists)
         status = parse_dists(t->dists, &effort->dists, err);
     if (status == PW_OK && t->dtypes)
@@ -184,6 +186,8 @@ int pw_cmd_verify(int argc, char **argv)
         {"captured", "DIR", "activations of a run (portwright run --capture DIR), or a data set to run it on",
          &t.captured},
         {"graph-shapes", NULL, "the graph's shapes only", &t.graph_shapes},
+        {"case-timeout", "TIME", "a run of a case that takes longer is a TIMEOUT (default: by its work, 15 s at least)",
+         &t.timeout},
         {"fail-fast", NULL, "stop at the first failed case", &t.fail_fast},
         {"max-failures", "N", "stop after so many failed cases", &t.max_failures},
         {"no-shrink", NULL, "leave failing cases as large as they are", &t.no_shrink},

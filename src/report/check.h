@@ -20,7 +20,8 @@ struct pw_report_check {
     const char *model_path, *graph_id, *target, *device, *runtime, *bindings, *protocol;
     const struct pw_ops_dir *ops_dirs; /* of the command line, for the reproducer */
     size_t ops_dir_count;
-    const char *captured; /* folder, or NULL */
+    const char *captured;    /* folder, or NULL */
+    int64_t case_timeout_ns; /* of verify --case-timeout; 0: not given */
     uint64_t seed;
     const struct pw_signature_result **rows; /* by signature; NULL: not selected */
     const struct pw_report_failure *failures;

@@ -86,6 +86,8 @@ void pw_report_reproduce(const struct pw_report_check *report, const char *case_
         pw_buf_puts(out, " --captured ");
         pw_report_shell_word(out, report->captured);
     }
+    if (report->case_timeout_ns > 0)
+        pw_buf_printf(out, " --case-timeout %lldms", (long long)((report->case_timeout_ns + 999999) / 1000000));
     pw_buf_puts(out, " --case ");
     pw_report_shell_word(out, case_id);
 }

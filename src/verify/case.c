@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/random.h"
 #include "run/eval.h"
 #include "verify/property.h"
@@ -67,6 +68,13 @@ static pw_verdict verdict_of(pw_status status)
     }
 }
 
+static int64_t deadline(const struct pw_case_run *run, const struct pw_call *call)
+{
+    int64_t set = run->request->effort.case_timeout_ns;
+
+    return set > 0 ? set : pw_case_deadline_ns(pw_case_work(call), run->golden_ns);
+}
+
 pw_status pw_case_target(struct pw_case_run *run, const struct pw_case_inputs *inputs, const struct pw_plan *plan,
                          bool again, struct pw_value *outputs, bool *ran, struct pw_error *err)
 {
@@ -80,6 +88,7 @@ pw_status pw_case_target(struct pw_case_run *run, const struct pw_case_inputs *i
                                       .output_count = inputs->call.output_count,
                                       .poison = true,
                                       .exact_end = again,
+                                      .deadline_ns = deadline(run, &inputs->call),
                                       .cancel = run->request->cancel,
                                       .seed = run->spec->seed ^ (again ? SECOND_SEED : 0)};
     struct pw_exec_reply reply = {0};
@@ -182,10 +191,12 @@ static pw_status run_and_judge(struct pw_case_run *run, struct pw_error *err)
     int count = call->output_count;
     struct pw_value golden[PW_OP_MAX_FORMALS] = {0}, first[PW_OP_MAX_FORMALS] = {0}, second[PW_OP_MAX_FORMALS] = {0};
     struct pw_error failure = {0};
+    int64_t begun_ns = pw_clock_ns();
     bool ran = false;
     pw_status status;
 
     status = pw_case_golden(&run->inputs, PW_PERTURB_NONE, 0, run->spec->seed, golden, &failure);
+    run->golden_ns = pw_clock_ns() - begun_ns;
     if (status != PW_OK && status != PW_ERR_NO_MEMORY && run->spec->change_count) {
         pw_case_settle(run, PW_VERDICT_SKIPPED, failure.message); /* such a shape has no right answer */
         status = PW_OK;

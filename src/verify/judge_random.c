@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "base/clock.h"
 #include "verify/verify_internal.h"
 
 static bool same_bits(const struct pw_value *a, const struct pw_value *b, int count)
@@ -49,8 +50,10 @@ static pw_status run_with_seed(struct pw_case_run *run, uint64_t seed, bool agai
 static pw_status reference_varies(struct pw_case_run *run, uint64_t other, bool *varies, struct pw_error *err)
 {
     struct pw_value a[PW_OP_MAX_FORMALS] = {0}, b[PW_OP_MAX_FORMALS] = {0};
+    int64_t begun_ns = pw_clock_ns();
     pw_status status = pw_case_golden(&run->inputs, PW_PERTURB_NONE, 0, run->spec->seed, a, err);
 
+    run->golden_ns = pw_clock_ns() - begun_ns;
     if (status == PW_OK)
         status = pw_case_golden(&run->inputs, PW_PERTURB_NONE, 0, other, b, err);
     *varies = status == PW_OK && !same_bits(a, b, run->inputs.call.output_count);

@@ -121,11 +121,12 @@ struct pw_verify_effort {
                           rounds; 0 = the minimum, however long it takes */
     int min_cases;     /* a signature; 0 = PW_VERIFY_MIN_CASES */
     int shapes;        /* fuzzed shapes a signature and round; 0 = default, -1 = the graph's only */
-    bool fail_fast;    /* stop at the first failed case */
-    int max_failures;  /* stop after so many failed cases; 0 = no limit */
-    bool no_shrink;    /* leave failing cases as they are */
-    const char *captured; /* folder written by verify/capture.h; NULL: no captured activations */
-    bool explain;         /* run nothing: say in each summary what would be judged, how and why */
+    int64_t case_timeout_ns; /* a run on the target that takes longer is a TIMEOUT; 0 = by the case's work */
+    bool fail_fast;          /* stop at the first failed case */
+    int max_failures;        /* stop after so many failed cases; 0 = no limit */
+    bool no_shrink;          /* leave failing cases as they are */
+    const char *captured;    /* folder written by verify/capture.h; NULL: no captured activations */
+    bool explain;            /* run nothing: say in each summary what would be judged, how and why */
 };
 
 struct pw_verify_request {

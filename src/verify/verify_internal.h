@@ -55,6 +55,7 @@ struct pw_case_run {
     bool rounded;            /* golden is rounded to the output's dtype before the comparison: bits are wanted */
     bool bits;               /* the sign of a zero counts */
     bool off_by_one_allowed; /* for integers that a float was rounded to */
+    int64_t golden_ns;       /* that the reference took for the case; 0 until then */
 };
 /* Always fills run->result; a non-OK status only for our own trouble (memory, cancelled). */
 pw_status pw_case_execute(struct pw_case_run *run, struct pw_error *err);
@@ -67,6 +68,14 @@ const char *pw_case_keep(struct pw_case_run *run, const char *text);
  * second run, whose buffers end at an inaccessible page. */
 pw_status pw_case_target(struct pw_case_run *run, const struct pw_case_inputs *inputs, const struct pw_plan *plan,
                          bool again, struct pw_value *outputs, bool *ran, struct pw_error *err);
+/* ---- deadline.c ---- */
+
+/* Time after which a run on the target is a TIMEOUT: from a floor of 15 s by the work of the call (operations and
+ * elements) or the reference's own time, whichever gives more; 10 minutes at most. */
+int64_t pw_case_deadline_ns(double work, int64_t golden_ns);
+/* Operations that the call requires, and elements that it touches. Its dims are numbers. */
+double pw_case_work(const struct pw_call *call);
+
 typedef enum { PW_PERTURB_NONE, PW_PERTURB_RANDOM, PW_PERTURB_UPWARD } pw_perturbation;
 /* Golden outputs of a call, carried; of floating inputs moved by `share` of themselves. */
 pw_status pw_case_golden(const struct pw_case_inputs *inputs, pw_perturbation kind, double share, uint64_t seed,
