@@ -11,6 +11,7 @@
 #ifndef PW_JOB_SESSION_H
 #define PW_JOB_SESSION_H
 
+#include "base/hash.h"
 #include "bench/bench.h"
 #include "bench/environment.h"
 #include "graph/inventory.h"
@@ -97,8 +98,13 @@ struct pw_event {
     bool cold;                     /* BENCH: caches were emptied */
     double launch_ns;              /* BENCH: an empty launch; NaN unknown */
     struct pw_bench_report *bench; /* FINISHED of a benchmark: all of it, owned; also when it failed on the way */
-    const char *run_kind;          /* STARTED: "bench"; NULL: "check". Static */
-    bool failed;                   /* DEVICE, FINISHED, MESSAGE: error holds why */
+    /* CASE, BENCH: what the compiler said when the kernel was built for it ("" when nothing, or built before), and the
+     * hash of the source that it is about (without the prelude); built false: no kernel's source is behind it. */
+    const char *build_log;
+    struct pw_hash128 build_source;
+    bool built;
+    const char *run_kind; /* STARTED: "bench"; NULL: "check". Static */
+    bool failed;          /* DEVICE, FINISHED, MESSAGE: error holds why */
     struct pw_error error;
     pw_ask ask;                                /* ANSWER */
     size_t about;                              /* ANSWER: signature. SAVE: not 0: quiet */

@@ -24,6 +24,7 @@ static bool selected(const struct pw_job *job, size_t shown)
 static void send(struct bench_run *run, const struct pw_bench_event *event, size_t shown, bool final, bool to_store)
 {
     struct pw_event *copy = pw_event_create(PW_EVENT_BENCH);
+    const struct pw_impl_list *impls = event->figure->implementations;
 
     if (!copy || !pw_event_set_figure(copy, event->figure, to_store)) {
         pw_event_free(copy);
@@ -31,6 +32,9 @@ static void send(struct bench_run *run, const struct pw_bench_event *event, size
         return;
     }
     copy->figure.signature = shown;
+    if (!to_store && impls && impls->selected >= 0)
+        pw_session_set_log(run->session, copy, impls->items[impls->selected].name,
+                           event->figure->target_raw ? pw_buf_text(&event->figure->target_raw->log) : "");
     copy->figure_final = final;
     copy->cold = run->report->cold;
     copy->launch_ns = run->report->launch_ns;

@@ -81,6 +81,8 @@ void pw_session_send_to_store(struct pw_session *session, struct pw_event *event
 /* session_bench.c: a benchmark, on the worker; selection: concrete indices. */
 void pw_session_bench_job(struct pw_session *session, const struct pw_job *job, const size_t *selection, size_t count,
                           struct pw_event *finished, struct pw_error *err);
+/* Gives a result of the kernel of that name what the compiler said (event->build_log); on the worker's threads. */
+void pw_session_set_log(const struct pw_session *session, struct pw_event *event, const char *kernel, const char *log);
 void *pw_session_worker(void *user); /* thread mains */
 void *pw_session_writer(void *user);
 /* The triage file, on the writer's thread; NULL when it could not be read (said). */

@@ -170,6 +170,19 @@ struct job_run {
     size_t shown_count; /* shown signatures that stand behind the selection */
 };
 
+void pw_session_set_log(const struct pw_session *session, struct pw_event *event, const char *name, const char *log)
+{
+    const struct pw_kernel *kernel = name ? pw_kernels_find(session->kernels, name) : NULL;
+    const char *language = kernel ? pw_kernel_language(kernel, 0) : NULL;
+    const char *source = language ? pw_kernel_source(kernel, language) : NULL;
+
+    if (!source)
+        return;
+    event->build_log = log && log[0] ? pw_arena_strndup(&event->arena, log, strlen(log)) : "";
+    event->build_source = pw_hash128(source, strlen(source));
+    event->built = event->build_log != NULL;
+}
+
 /* Events speak of concrete signatures; the client and the store know the shown ones. Each shown signature that the
  * concrete one stands for gets its own copy. */
 static void relay(struct job_run *run, const struct pw_verify_event *event, pw_event_kind kind)
@@ -194,6 +207,8 @@ static void relay(struct job_run *run, const struct pw_verify_event *event, pw_e
                 return;
             }
             copy->result.signature = copy->summary.signature = shown;
+            if (kind == PW_EVENT_CASE && !to_store)
+                pw_session_set_log(session, copy, event->result->implementation, event->result->log);
             copy->job = run->job->number;
             copy->done = event->done;
             copy->total = event->total;

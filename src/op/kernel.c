@@ -290,6 +290,11 @@ static const struct pw_kernel_source *find_source(const struct pw_kernel *kernel
     return NULL;
 }
 
+const char *pw_kernel_language(const struct pw_kernel *kernel, size_t i)
+{
+    return i < kernel->source_count ? kernel->sources[i].language : NULL;
+}
+
 const char *pw_kernel_source(const struct pw_kernel *kernel, const char *language)
 {
     const struct pw_kernel_source *source = find_source(kernel, language);

@@ -89,6 +89,8 @@ const char *pw_kernel_algorithm(const struct pw_kernel *kernel); /* provenance, 
 const char *pw_kernel_tiling(const struct pw_kernel *kernel);
 /* Source text for a language (without the prelude), or NULL. */
 const char *pw_kernel_source(const struct pw_kernel *kernel, const char *language);
+/* The language of its i-th source, NULL behind the last: for those who show it. */
+const char *pw_kernel_language(const struct pw_kernel *kernel, size_t i);
 /* Path of the file that holds it, the last where there are several, or NULL. */
 const char *pw_kernel_source_path(const struct pw_kernel *kernel, const char *language);
 struct pw_hash128 pw_kernel_hash(const struct pw_kernel *kernel); /* YAML and sources */

@@ -84,7 +84,8 @@ void pw_tui_act_edit(struct pw_tui *tui)
     size_t signature = chosen(tui);
     const struct pw_impl_list *impls = signature == SIZE_MAX ? NULL : pw_tui_impls(tui, signature);
     const struct pw_kernel *kernel = impls && impls->selected >= 0 ? impls->items[impls->selected].kernel : NULL;
-    const char *path = kernel ? pw_kernel_source_path(kernel, "opencl") : NULL;
+    const char *language = kernel ? pw_kernel_language(kernel, 0) : NULL;
+    const char *path = language ? pw_kernel_source_path(kernel, language) : NULL;
 
     if (kernel && !path)
         path = pw_kernel_path(kernel);

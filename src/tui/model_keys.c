@@ -82,7 +82,7 @@ void pw_tui_go(struct pw_tui *tui, pw_screen screen)
             current = tui->visible[0];
         }
         if (tui->detail != current)
-            tui->scroll[PW_SCREEN_DETAIL] = 0;
+            tui->scroll[PW_SCREEN_DETAIL] = tui->remark = 0;
         tui->detail = current;
     }
     if ((screen == PW_SCREEN_HELP || screen == PW_SCREEN_MESSAGES) && tui->screen != PW_SCREEN_HELP &&
@@ -355,6 +355,27 @@ static void act_previous(struct pw_tui *tui)
     find_next(tui, -1);
 }
 
+/* To the next line that begins with the mark of a compiler's remark. */
+static void act_remark(struct pw_tui *tui)
+{
+    const struct pw_lines *text = &tui->text;
+    int count;
+
+    pw_tui_fill(tui);
+    count = (int)text->count;
+    for (int tried = 1; tried <= count; tried++) {
+        int at = (tui->remark + tried) % count;
+        const struct pw_line *line = &text->items[at];
+
+        if (line->span_count && !strcmp(text->text.data + text->spans[line->first_span].offset, PW_VIEW_REMARK)) {
+            tui->remark = at;
+            tui->scroll[tui->screen] = at > 3 ? at - 3 : 0; /* with what it is about */
+            return;
+        }
+    }
+    pw_tui_say(tui, false, "the compiler has said nothing about the lines of the selected kernel in this session");
+}
+
 /* ---- the palette with a command begun ---- */
 
 static void open_command(struct pw_tui *tui, const char *text)
@@ -449,7 +470,12 @@ static const struct pw_tui_key inventory_keys[] = {
     {0}};
 
 static const struct pw_tui_key detail_keys[] = {
-    {'v', 0, "v", "verify", "verify", "Verifies this signature.", pw_tui_act_verify}, DECISION_KEYS, LINE_KEYS, {0}};
+    {'v', 0, "v", "verify", "verify", "Verifies this signature.", pw_tui_act_verify},
+    {'b', 0, "b", "bench", "bench", "Times this signature against the reference.", pw_tui_act_bench},
+    DECISION_KEYS,
+    {'M', 0, "M", NULL, "remark", "To the next of the compiler's messages in the source.", act_remark},
+    LINE_KEYS,
+    {0}};
 
 static const struct pw_tui_key run_keys[] = {
     {'a', 0, "a", "verify all", "verify-all", "Verifies every signature on the target and times it.",

@@ -274,6 +274,8 @@ void pw_tui_session_event(struct pw_tui *tui, const struct pw_event *event, int6
     if (event->whole_graph || event->kind == PW_EVENT_NODE || event->kind == PW_EVENT_LAYER ||
         event->kind == PW_EVENT_OUTPUT)
         pw_tui_endtoend_event(tui, event);
+    if (event->built)
+        pw_tui_build_event(tui, event);
     switch (event->kind) {
     case PW_EVENT_DEVICE:
         on_device(tui, event);

@@ -215,6 +215,22 @@ struct pw_tui_failure {
 };
 #define PW_TUI_FAILURES 200
 
+/* One sentence of a compiler about a place of a kernel's source. */
+typedef enum { PW_BUILD_NOTE, PW_BUILD_WARNING, PW_BUILD_ERROR } pw_build_severity;
+struct pw_tui_remark {
+    pw_build_severity severity;
+    char file[64];    /* its name without folders; "": of no place */
+    int line, column; /* from 1; 0 unknown */
+    char text[400];
+};
+struct pw_tui_build { /* what was said of one source in this session */
+    struct pw_hash128 source;
+    struct pw_tui_remark *remarks; /* each once, in the order of the source; owned */
+    size_t count;
+};
+#define PW_TUI_BUILDS 256  /* sources; beyond that the oldest is forgotten */
+#define PW_TUI_REMARKS 200 /* of a source */
+
 struct pw_tui_side { /* all that belongs to one target */
     const char *target;
     const struct pw_impl_list *(*implementations)(void *user, size_t signature); /* NULL: never known */
@@ -237,6 +253,8 @@ struct pw_tui_side { /* all that belongs to one target */
 
     struct pw_tui_endtoend endtoend;
     struct pw_tui_history history;
+    struct pw_tui_build *builds; /* owned */
+    size_t build_count;
     char *environment, *baselines, *comparison; /* the answers' texts; owned; NULL not asked yet */
 };
 
@@ -292,6 +310,7 @@ struct pw_tui {
     size_t detail;               /* signature shown */
     int scroll[PW_SCREEN_COUNT]; /* first line shown, for the screens of lines */
     int lines[PW_SCREEN_COUNT];  /* lines that the last draw had */
+    int remark;                  /* the line of the detail that M went to last */
 
     pw_endtoend_mode run_mode; /* for PW_INTENT_RUN */
     pw_ask ask;
@@ -354,6 +373,14 @@ bool pw_tui_waived(const struct pw_tui *tui, size_t signature);               /*
 void pw_tui_endtoend_event(struct pw_tui *tui, const struct pw_event *event); /* of a run of the whole graph */
 void pw_tui_endtoend_clear(struct pw_tui_endtoend *run);
 void pw_tui_triage_event(struct pw_tui *tui, const struct pw_triage_entry *entries, size_t count);
+/* Keeps what a compiler said with a result. */
+void pw_tui_build_event(struct pw_tui *tui, const struct pw_event *event);
+void pw_tui_builds_clear(struct pw_tui_side *side);
+/* What was said of a source's text; NULL: it was not built in this session. */
+const struct pw_tui_build *pw_tui_build_of(const struct pw_tui_side *side, const char *source);
+/* The selected kernel of a signature with a source to show, its language and text; NULL: none. */
+const struct pw_kernel *pw_tui_kernel(const struct pw_tui *tui, size_t signature, const char **language,
+                                      const char **source);
 /* The marked signatures, or the one under the cursor, or the group's, into tui->selection. */
 void pw_tui_select(struct pw_tui *tui);
 void pw_tui_act_verify(struct pw_tui *tui);
@@ -404,6 +431,11 @@ void pw_view_inventory(struct pw_tui *tui, struct pw_canvas *canvas, int top, in
 uint32_t pw_view_footer_key(const struct pw_tui *tui, int column);  /* the key named there; 0 none */
 int pw_view_inventory_column(const struct pw_tui *tui, int column); /* pw_column at a screen column; -1 none */
 void pw_view_detail(struct pw_tui *tui, struct pw_lines *lines);
+/* The source with the compiler's remarks at their lines; and, where they are many screens above, that there are some.
+ */
+#define PW_VIEW_REMARK "^" /* in front of a remark below its line */
+void pw_view_source(const struct pw_tui *tui, struct pw_lines *lines, size_t signature);
+void pw_view_build(const struct pw_tui *tui, struct pw_lines *lines, size_t signature);
 void pw_view_run(struct pw_tui *tui, struct pw_lines *lines);
 void pw_view_endtoend(struct pw_tui *tui, struct pw_lines *lines);
 void pw_view_trends(struct pw_tui *tui, struct pw_lines *lines);

@@ -65,7 +65,8 @@ static void draw_decisions(struct pw_lines *lines, const struct pw_tui *tui, siz
                       pw_tui_waived(tui, signature) ? "" : " (expired)", entry->waiver.owner, entry->waiver.reason);
 }
 
-static void draw_case(struct pw_lines *lines, const struct pw_tui_case *c)
+/* said: the reason of the case above; the same is not said again. */
+static void draw_case(struct pw_lines *lines, const struct pw_tui_case *c, const char **said)
 {
     bool bad = c->verdict > PW_VERDICT_WARN && c->verdict < PW_VERDICT_UNSUPPORTED;
     pw_style style = bad ? PW_STYLE_BAD : c->verdict == PW_VERDICT_WARN ? PW_STYLE_WARN : PW_STYLE_NORMAL;
@@ -75,8 +76,11 @@ static void draw_case(struct pw_lines *lines, const struct pw_tui_case *c)
     else
         pw_lines_addf(lines, style, 3, "%-7s %s  error %.2e of %.2e", pw_verdict_name(c->verdict), c->id, c->error,
                       c->tolerance);
-    if (c->reason)
+    if (c->reason && *said && !strcmp(c->reason, *said))
+        pw_lines_more(lines, style, 0, "  for the same reason");
+    else if (c->reason)
         pw_lines_wrap(lines, style, 11, c->reason);
+    *said = c->reason;
     if (c->shrunk)
         pw_lines_addf(lines, style, 11, "smallest that fails: %s", c->shrunk);
 }
@@ -115,6 +119,7 @@ static void draw_worst(struct pw_lines *lines, const struct pw_comparison *worst
 static void draw_measured(struct pw_lines *lines, const struct pw_tui_row *row)
 {
     char a[32], b[32];
+    const char *said = NULL;
 
     pw_lines_head(lines, "Measured");
     if (!row->measured && !row->case_count) {
@@ -141,7 +146,7 @@ static void draw_measured(struct pw_lines *lines, const struct pw_tui_row *row)
             const struct pw_tui_case *c = &row->cases[i];
 
             if ((c->verdict > PW_VERDICT_WARN && c->verdict < PW_VERDICT_UNSUPPORTED) == failed)
-                draw_case(lines, c);
+                draw_case(lines, c, &said);
         }
     if (row->case_count == PW_TUI_CASES)
         pw_lines_add(lines, PW_STYLE_DIM, 3, "further cases are in the store: portwright history");
@@ -208,24 +213,6 @@ static void draw_nodes(struct pw_lines *lines, const struct pw_signature *s)
         pw_lines_addf(lines, PW_STYLE_DIM, 3, "and %zu more", s->node_count - MAX_NODES_LISTED);
 }
 
-static void draw_source(struct pw_lines *lines, const struct pw_tui *tui, size_t signature)
-{
-    const struct pw_impl_list *impls = pw_tui_impls(tui, signature);
-    const struct pw_kernel *kernel = impls && impls->selected >= 0 ? impls->items[impls->selected].kernel : NULL;
-    const char *source = kernel ? pw_kernel_source(kernel, "opencl") : NULL;
-
-    if (!source)
-        return;
-    pw_lines_head(lines, "Source");
-    pw_lines_addf(lines, PW_STYLE_DIM, 3, "%s", pw_kernel_path(kernel));
-    while (*source) {
-        size_t length = strcspn(source, "\n");
-
-        pw_lines_addf(lines, PW_STYLE_NORMAL, 1, "%.*s", (int)(length < 400 ? length : 400), source);
-        source += length + (source[length] != '\0');
-    }
-}
-
 void pw_view_detail(struct pw_tui *tui, struct pw_lines *lines)
 {
     const struct pw_signature *s;
@@ -236,6 +223,7 @@ void pw_view_detail(struct pw_tui *tui, struct pw_lines *lines)
     }
     s = &tui->inventory->signatures[tui->detail];
     draw_what(lines, tui, s);
+    pw_view_build(tui, lines, tui->detail);
     draw_measured(lines, &tui->at->signatures[tui->detail]);
     draw_bench(lines, tui->at->signatures[tui->detail].bench);
     draw_decisions(lines, tui, tui->detail);
@@ -245,5 +233,5 @@ void pw_view_detail(struct pw_tui *tui, struct pw_lines *lines)
     }
     draw_implementations(lines, tui, tui->detail);
     draw_nodes(lines, s);
-    draw_source(lines, tui, tui->detail);
+    pw_view_source(tui, lines, tui->detail);
 }

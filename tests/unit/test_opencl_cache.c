@@ -128,6 +128,27 @@ static void test_stored_when_idle(void **state)
     target->release(device, program);
 }
 
+/* What the compiler said is said again when the program comes from the disk. */
+static void test_log_is_kept(void **state)
+{
+    static const char warned[] = "__kernel void twice(__global const float *x, __global float *y, int n)\n"
+                                 "{ int i = get_global_id(0); if (n = 4) y[i] = x[i] * 2; }\n";
+    (void)state;
+    need_device();
+    for (int stored = 0; stored < 2; stored++) {
+        char log[4096] = "", path[512];
+        void *program = NULL;
+        assert_int_equal(target->compile(device, "opencl", warned, "", cache_dir, &program, log, sizeof log), 0);
+        assert_non_null(strstr(log, "using the result of an assignment as a condition"));
+        check_runs(program, 2);
+        while (target->idle(device) > 0)
+            ;
+        entry_path(path, sizeof path);
+        assert_string_not_equal(path, "");
+        target->release(device, program);
+    }
+}
+
 static void test_options_are_part_of_the_name(void **state)
 {
     (void)state;
@@ -209,6 +230,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_stored_when_idle, entry_setup),
+        cmocka_unit_test_setup(test_log_is_kept, entry_setup),
         cmocka_unit_test_setup(test_options_are_part_of_the_name, entry_setup),
         cmocka_unit_test_setup(test_damaged_entries, entry_setup),
     };

@@ -172,11 +172,11 @@ static int opencl_open(const char *spec, void **out, char *message, size_t messa
 /* ---- programs ---- */
 
 static cl_int create_from_cache(struct pw_opencl_device *device, const struct pw_opencl_program *program,
-                                const char *path, const char *options, cl_program *out)
+                                const char *path, const char *options, struct pw_buf *log, cl_program *out)
 {
     struct pw_buf binary = {0};
     cl_int rc = CL_INVALID_BINARY;
-    if (pw_opencl_cache_load(path, program->key, &binary)) {
+    if (pw_opencl_cache_load(path, program->key, &binary, log)) {
         const unsigned char *bytes = (const unsigned char *)binary.data;
         size_t size = binary.size;
         cl_program made = clCreateProgramWithBinary(device->context, 1, &device->device, &size, &bytes, NULL, &rc);
@@ -216,9 +216,10 @@ static int opencl_idle(void *handle)
             continue;
         if (stored)
             return 1;
-        pw_opencl_cache_store(p->store_path, p->key, p->program);
+        pw_opencl_cache_store(p->store_path, p->key, p->program, p->log);
         pw_free(p->store_path);
-        p->store_path = NULL;
+        pw_free(p->log);
+        p->store_path = p->log = NULL;
         stored = true;
     }
     return 0;
@@ -243,6 +244,7 @@ static void opencl_release(void *handle, void *program_handle)
         clReleaseProgram(program->program);
     pw_free(program->kernels);
     pw_free(program->store_path);
+    pw_free(program->log);
     pw_free(program);
 }
 
@@ -250,7 +252,7 @@ static int opencl_compile(void *handle, const char *language, const char *source
                           const char *cache_dir, void **out, char *log, size_t log_size)
 {
     struct pw_opencl_device *device = handle;
-    struct pw_buf path = {0};
+    struct pw_buf path = {0}, kept = {0};
     cl_int rc = CL_OUT_OF_HOST_MEMORY;
     if (strcmp(language, "opencl") != 0) {
         snprintf(log, log_size, "language '%s' is not accepted, only 'opencl'", language);
@@ -260,7 +262,8 @@ static int opencl_compile(void *handle, const char *language, const char *source
     if (!program)
         return rc;
     bool cached = cache_dir && pw_opencl_cache_path(device, cache_dir, source, options, &path, &program->key);
-    if (cached && create_from_cache(device, program, path.data, options, &program->program) == CL_SUCCESS) {
+    if (cached && create_from_cache(device, program, path.data, options, &kept, &program->program) == CL_SUCCESS) {
+        snprintf(log, log_size, "%s", pw_buf_text(&kept));
         rc = CL_SUCCESS;
         goto done;
     }
@@ -272,10 +275,13 @@ static int opencl_compile(void *handle, const char *language, const char *source
     if (rc != CL_SUCCESS && log_size > 0 && !log[0])
         snprintf(log, log_size, "%s (%d), and the compiler left no log: an undefined function does that",
                  pw_opencl_error_name(rc), rc);
-    if (rc == CL_SUCCESS && cached)
+    if (rc == CL_SUCCESS && cached) {
         program->store_path = pw_strdup(path.data);
+        program->log = log_size > 0 && log[0] ? pw_strdup(log) : NULL;
+    }
 done:
     pw_buf_clear(&path);
+    pw_buf_clear(&kept);
     if (rc != CL_SUCCESS) {
         opencl_release(device, program);
         return rc;

@@ -36,6 +36,7 @@ struct pw_opencl_program {
     size_t kernel_count, kernel_cap;
     struct pw_opencl_program *next;
     char *store_path; /* where the binary belongs; NULL = it is there, or there is no cache */
+    char *log;        /* of the compiler, for the cache; NULL none */
     struct pw_hash128 key;
 };
 
@@ -62,10 +63,11 @@ bool pw_opencl_in_place(cl_platform_id platform, cl_device_id device);
 /* Path of the entry for a source under options, into path; *key names it. False when memory is short. */
 bool pw_opencl_cache_path(const struct pw_opencl_device *device, const char *cache_dir, const char *source,
                           const char *options, struct pw_buf *path, struct pw_hash128 *key);
-/* The stored binary, appended; false when there is none or it is damaged (then it is removed). */
-bool pw_opencl_cache_load(const char *path, struct pw_hash128 key, struct pw_buf *binary);
+/* The stored binary and what the compiler said of it, appended; false when there is none or it is damaged (then it is
+ * removed). */
+bool pw_opencl_cache_load(const char *path, struct pw_hash128 key, struct pw_buf *binary, struct pw_buf *log);
 /* Stores what clGetProgramInfo gives; failures are silent: the cache is a convenience. */
-void pw_opencl_cache_store(const char *path, struct pw_hash128 key, cl_program program);
+void pw_opencl_cache_store(const char *path, struct pw_hash128 key, cl_program program, const char *log);
 
 /* ---- opencl_clblast.c ---- */
 int pw_opencl_library_supports(void *device, const struct pw_target_library_call *call, char *why, size_t why_size);

@@ -1,0 +1,228 @@
+/* The detail of a signature: what compilers said at the lines of the kernel's source. */
+#include <unistd.h>
+
+#include "fake.h"
+
+static const char yaml[] = "format: 1\n"
+                           "kernel: mine\n"
+                           "implements: [Relu]\n"
+                           "equals: activation/reference\n"
+                           "dtypes: [float32]\n"
+                           "sources: {opencl: [first.cl, mine.cl]}\n"
+                           "launches:\n"
+                           "  - {entry: mine, global: [X_size], args: [X, Y]}\n"
+                           "provenance: {author: hand, algorithm: a, tiling: t}\n";
+static const char first[] = "int twice(int x)\n{\n    return 2 * x;\n}\n";
+static const char mine[] = "__kernel void mine(__global const float *X, __global float *Y)\n"
+                           "{\n"
+                           "    int i = get_global_id(0);\n"
+                           "    if (i = 4) i++;\n"
+                           "    Y[i] = X[i];\n"
+                           "}\n";
+
+static struct pw_kernels *kernels;
+static char folder[] = "/tmp/portwright-test-XXXXXX";
+static struct pw_impl kernel_impl = {.kind = PW_COVERAGE_KERNEL, .name = "mine", .supported = true, .why = ""};
+static const struct pw_impl_list kernel_list = {
+    .items = &kernel_impl, .count = 1, .selected = 0, .coverage = PW_COVERAGE_KERNEL};
+
+static const struct pw_impl_list *with_kernel(void *user, size_t signature)
+{
+    (void)user;
+    (void)signature;
+    return &kernel_list;
+}
+
+static void write_file(const char *name, const char *text)
+{
+    struct pw_error err = {0};
+    char path[256];
+
+    snprintf(path, sizeof path, "%s/room/%s", folder, name);
+    if (pw_file_write(path, text, strlen(text), &err) != PW_OK)
+        fail_msg("%s", err.message);
+}
+
+static int setup(void **state)
+{
+    struct pw_ops_dir dir = {.path = folder};
+    struct pw_error err = {0};
+    char room[128];
+
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    snprintf(room, sizeof room, "%s/room", folder);
+    assert_int_equal(pw_file_mkdirs(room, &err), PW_OK);
+    write_file("mine.yaml", yaml);
+    write_file("first.cl", first);
+    write_file("mine.cl", mine);
+    if (pw_kernels_load(&dir, 1, &kernels, &err) != PW_OK)
+        fail_msg("%s", err.message);
+    kernel_impl.kernel = pw_kernels_find(kernels, "mine");
+    assert_non_null(kernel_impl.kernel);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    static const char *const names[] = {"room/mine.yaml", "room/first.cl", "room/mine.cl", "room", ""};
+    char path[256];
+
+    (void)state;
+    pw_kernels_destroy(kernels);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+        remove(path);
+    }
+    return 0;
+}
+
+/* A result of a case of signature 0 whose kernel was built with this log. */
+static void built(struct pw_tui *tui, pw_verdict verdict, const char *log)
+{
+    const char *source = pw_kernel_source(kernel_impl.kernel, "opencl");
+    struct pw_event event = {.kind = PW_EVENT_CASE,
+                             .build_log = log,
+                             .build_source = pw_hash128(source, strlen(source)),
+                             .built = true,
+                             .result = {.verdict = verdict, .output = -1, .reason = "", .log = log}};
+
+    snprintf(event.result.id, sizeof event.result.id, "2:aaaaaaaaaaaaaaaa:f32:graph:normal:1");
+    send(tui, &event);
+}
+
+static struct pw_tui *open_detail(void)
+{
+    struct pw_tui *tui = open_tui(60, 100);
+
+    tui->at->implementations = with_kernel;
+    device_opens(tui);
+    press(tui, "/matmul\n2");
+    return tui;
+}
+
+/* What stands on the line behind the one with `text`. */
+static void below(struct pw_tui *tui, const char *text, const char *wanted)
+{
+    const char *at = strstr(screen_of(tui), text);
+
+    if (!at || !(at = strchr(at, '\n')) || strncmp(at + 1, wanted, strlen(wanted)) != 0)
+        fail_msg("'%s' does not stand below '%s':\n%s", wanted, text, screen_of(tui));
+}
+
+static void test_at_their_lines(void **state)
+{
+    struct pw_tui *tui = open_detail();
+
+    (void)state;
+    hides(tui, "Compiler");
+    shows(tui, "Not built in this session");
+    built(tui, PW_VERDICT_PASS, "warning: mine.cl:4:11: an assignment as a condition\n1 warning generated.\n");
+    built(tui, PW_VERDICT_PASS, "warning: mine.cl:4:11: an assignment as a condition\n"); /* by another worker */
+    shows(tui, "0 errors, 1 warning");
+    hides(tui, "1 warning generated");
+    below(tui, "     4     if (i = 4) i++;", "                 ^ warning: an assignment as a condition\n");
+    below(tui, "     4 }", "     5\n"); /* line 4 of the other file is not meant */
+    close_tui(tui);
+}
+
+/* Clang's own order of words, a note, a place in a file that is not shown, a sentence without a place. */
+static void test_forms(void **state)
+{
+    struct pw_tui *tui = open_detail();
+
+    (void)state;
+    built(tui, PW_VERDICT_ERROR,
+          "/scratch/x/mine.cl:5:5: error: no such thing\n"
+          "mine.cl:3:9: note: declared here\n"
+          "prelude.cl:7:1: warning: from the prelude\n"
+          "error: linking failed\n"
+          "mine.cl:99999999:1: error: a line that no file has\n"
+          "no remark at all: 3\n");
+    shows(tui, "3 errors, 1 warning in the selected kernel; M goes to the next");
+    below(tui, "     5     Y[i] = X[i];", "           ^ error: no such thing\n");
+    below(tui, "     3     int i = get_global_id(0);", "               ^ note: declared here\n");
+    below(tui, "room/mine.yaml", "   error: linking failed\n");
+    shows(tui, "warning: prelude.cl:7:1: from the prelude");
+    hides(tui, "no remark at all");
+    close_tui(tui);
+}
+
+/* A compiler that says in words of its own why it failed. */
+static void test_own_words(void **state)
+{
+    struct pw_tui *tui = open_detail();
+
+    (void)state;
+    built(tui, PW_VERDICT_ERROR, "CL_BUILD_PROGRAM_FAILURE (-11), and the compiler left no log\n");
+    shows(tui, "1 error, 0 warnings");
+    below(tui, "room/mine.yaml", "   error: CL_BUILD_PROGRAM_FAILURE (-11), and the compiler left no log\n");
+    close_tui(tui);
+}
+
+/* An edited source has no remarks until it is built; undone, it has its own again. */
+static void test_edited(void **state)
+{
+    struct pw_tui *tui = open_detail();
+    struct pw_kernels *before = kernels, *after = NULL;
+    struct pw_ops_dir dir = {.path = folder};
+    struct pw_error err = {0};
+
+    (void)state;
+    built(tui, PW_VERDICT_PASS, "warning: mine.cl:4:11: an assignment as a condition\n");
+    write_file("mine.cl", "__kernel void mine(__global const float *X, __global float *Y) { }\n");
+    assert_int_equal(pw_kernels_load(&dir, 1, &after, &err), PW_OK);
+    kernel_impl.kernel = pw_kernels_find(after, "mine");
+    shows(tui, "Not built in this session");
+    hides(tui, "an assignment as a condition");
+    built(tui, PW_VERDICT_PASS, "");
+    shows(tui, "The compiler has nothing to say.");
+    kernel_impl.kernel = pw_kernels_find(before, "mine");
+    shows(tui, "1 warning");
+    pw_kernels_destroy(after);
+    close_tui(tui);
+}
+
+/* M goes from remark to remark and round; a flood of them is bounded. */
+static void test_going(void **state)
+{
+    struct pw_tui *tui = open_tui(12, 100);
+
+    (void)state;
+    tui->at->implementations = with_kernel;
+    device_opens(tui);
+    press(tui, "/matmul\n2M");
+    shows(tui, "the compiler has said nothing");
+    built(tui, PW_VERDICT_PASS, "warning: mine.cl:1:1: the first\nwarning: mine.cl:6:1: the last\n");
+    press(tui, "gM");
+    shows(tui, "the first");
+    press(tui, "M");
+    shows(tui, "the last");
+    press(tui, "gM");
+    shows(tui, "the first");
+    for (int i = 0; i < 1000; i++) {
+        char log[64];
+
+        snprintf(log, sizeof log, "warning: mine.cl:2:%d: again\n", i + 1);
+        built(tui, PW_VERDICT_PASS, log);
+    }
+    assert_int_equal(tui->at->builds[0].count, PW_TUI_REMARKS);
+    for (int i = 0; i < PW_TUI_BUILDS + 10; i++) {
+        struct pw_event event = {.kind = PW_EVENT_CASE, .build_log = "warning: x", .built = true};
+
+        event.build_source.low = (uint64_t)i;
+        event.result.reason = event.result.log = "";
+        send(tui, &event);
+    }
+    assert_int_equal(tui->at->build_count, PW_TUI_BUILDS);
+    close_tui(tui);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_at_their_lines), cmocka_unit_test(test_forms),
+                                       cmocka_unit_test(test_own_words), cmocka_unit_test(test_going),
+                                       cmocka_unit_test(test_edited)};
+
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
