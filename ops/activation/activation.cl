@@ -14,7 +14,19 @@
 #if PW_IS_DOUBLE(in0)
 #define EXP(N, x) exp(x)
 #define EXPM1(N, x) expm1(x)
-#define SIGMOID(N, x) (K(N, 1) / (K(N, 1) + exp(-(x))))
+#define SIGMOID(N, x) PW_CAT(sigmoid_, N)(x)
+/* 1 / (1 + exp(-x)) would be 0 below -709, where exp(-x) overflows and x sigmoid(x) is still a normal number. */
+#define DEFINE_SIGMOID(N) \
+    static inline TYPE(N) sigmoid_##N(TYPE(N) x) \
+    { \
+        TYPE(N) e = exp(-fabs(x)); \
+        return (x < K(N, 0) ? e : K(N, 1)) / (K(N, 1) + e); \
+    }
+#define DEFINE_SIGMOID_(N) DEFINE_SIGMOID(N)
+DEFINE_SIGMOID(1)
+#if VEC > 1
+DEFINE_SIGMOID_(VEC)
+#endif
 #define f_GeluErf(N, x) (K(N, 0.5) * (x) * erfc(-(x) * K(N, 0.70710678118654752440)))
 #else
 #define EXP(N, x) PW_CAT(pw_exp_, N)(x)

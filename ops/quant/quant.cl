@@ -115,6 +115,8 @@ dequantize(__global const PW_TYPE(x) *x, __global const PW_TYPE(x_scale) *x_scal
             PW_STORE(y, i, (PW_LOAD(x, i) - zero) * scale);
 #else
         const int zero = x_zero_point ? (int)x_zero_point[at] : 0;
+        for (; sizeof *x >= sizeof zero && zero && i < stop; i++) /* a difference of int32 needs 33 bits */
+            PW_STORE(y, i, (float)((long)x[i] - zero) * scale);
         for (; i + 8 <= stop; i += 8)
             PW_STORE8(y, i, convert_float8(convert_int8(PW_LOAD8(x, i)) - zero) * scale);
         for (; i < stop; i++)

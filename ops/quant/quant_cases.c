@@ -126,6 +126,13 @@ const struct pw_room_case pw_quant_cases[] = {
      {"float6e3m2[2,2] 0.5 28 2 -0.75"},
      NULL,
      0},
+    /* -2147483658 and 2147483637 take 33 bits, and half of each is next to 2^30 in float32 */
+    {"quant/dequantize_int32_far_apart",
+     "DequantizeLinear-13",
+     {"int32[3] -2147483648 2147483647 17", "float32[] 0.5", "int32[] 10"},
+     {"float32[3] -1073741824 1073741824 3.5"},
+     NULL,
+     0},
     {"quant/dequantize_float6",
      "DequantizeLinear-28 block_size=2 axis=0",
      {"float6e3m2[4,1] 28 -0.0625 1 20", "float32[2,1] 2 0.5"},

@@ -443,6 +443,31 @@ static void test_linear_in_narrow_dtypes(void **state)
     close_site(&s);
 }
 
+/* One output in the negative tail of a GELU: the terms that cancel there are as large as the input, not as the output.
+ * A wrong element among eight is seen all the same. */
+static void test_few_outputs_in_a_tail(void **state)
+{
+    static const char *const calls[] = {"com.microsoft:BiasGelu-1 (float16[3,7,61], float16[61])",
+                                        "com.microsoft:BiasGelu-1 (float64[3,7,61], float64[61])"};
+    static const char *const tails[2][2] = {{"f16:i0=1x1x1,i1=1:uniform:30", "f16:i0=1x1x1,i1=1:uniform:50"},
+                                            {"f64:i0=1x1x1,i1=1:uniform:39", "f64:i0=1x1x1,i1=1:uniform:43"}};
+    struct site s;
+
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        struct found found;
+
+        open_site(&s, calls[i / 2], NULL);
+        found = run_case(&s, tails[i / 2][i % 2]);
+        if (found.last.verdict != PW_VERDICT_PASS && found.last.verdict != PW_VERDICT_WARN)
+            fail_msg("%s: %s", tails[i / 2][i % 2], found.reason);
+        close_site(&s);
+    }
+    open_site(&s, calls[0], "one_element,strength=2");
+    assert_int_equal(run_case(&s, "f16:i0=1x2x4,i1=4:normal:1").last.verdict, PW_VERDICT_FAIL);
+    close_site(&s);
+}
+
 static void test_shrinking(void **state)
 {
     struct site s;
@@ -486,6 +511,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_plan),
         cmocka_unit_test(test_property_sees_a_wrong_sum),
         cmocka_unit_test(test_linear_in_narrow_dtypes),
+        cmocka_unit_test(test_few_outputs_in_a_tail),
         cmocka_unit_test(test_shrinking),
     };
 
