@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "cli/cmd.h"
 #include "cli/options.h"
-#include "job/session.h"
+#include "job/opening.h"
 #include "tui/app.h"
 
 int pw_cmd_workbench(int argc, char **argv)
@@ -22,8 +22,8 @@ int pw_cmd_workbench(int argc, char **argv)
     struct pw_options options;
     struct pw_session_options session_options = {0};
     const char *dirs[PW_OPTION_TARGETS];
-    struct pw_session *sessions[PW_OPTION_TARGETS] = {NULL};
-    size_t session_count = 0;
+    static const char *const standard[] = {"opencl"};
+    struct pw_opening *opening = NULL;
     struct pw_error err = {0};
     pw_status status = PW_OK;
     int exit_code, failed = 0;
@@ -45,7 +45,6 @@ int pw_cmd_workbench(int argc, char **argv)
     for (size_t i = 0; i < options.ops_dir_count; i++)
         dirs[i] = options.ops_dirs[i].path;
     session_options = (struct pw_session_options){.model_path = options.arg_count ? options.args[0] : NULL,
-                                                  .target = options.target_count ? options.targets[0] : NULL,
                                                   .project = options.project,
                                                   .db = options.db,
                                                   .ops_dirs = dirs,
@@ -55,21 +54,16 @@ int pw_cmd_workbench(int argc, char **argv)
                                                   .seed = options.seed,
                                                   .jobs = options.jobs,
                                                   .triage = true};
-    for (int k = 0; status == PW_OK && (k == 0 || k < options.target_count); k++) {
-        session_options.target = options.target_count ? options.targets[k] : NULL;
-        session_options.triage = k == 0; /* decisions are the graph's, not a target's */
-        status = pw_session_open(&session_options, &sessions[k], &err);
-        session_count += status == PW_OK;
-    }
+    if (status == PW_OK)
+        status = pw_opening_start(&session_options, options.target_count ? options.targets : standard,
+                                  options.target_count ? (size_t)options.target_count : 1, &opening, &err);
     if (status == PW_OK && script)
-        status =
-            pw_app_script(sessions, session_count, script, strcmp(nl_langinfo(CODESET), "UTF-8") != 0, &failed, &err);
+        status = pw_app_script(opening, script, strcmp(nl_langinfo(CODESET), "UTF-8") != 0, &failed, &err);
     else if (status == PW_OK)
-        status = pw_app_run(sessions, session_count, options.color, &err);
+        status = pw_app_run(opening, options.color, &err);
     exit_code = status != PW_OK ? pw_options_fail(&err) : failed ? PW_EXIT_GATE : PW_EXIT_HELD;
 done:
-    for (size_t k = 0; k < session_count; k++)
-        pw_session_close(sessions[k]);
+    pw_opening_close(opening);
     pw_options_clear(&options);
     return exit_code;
 }

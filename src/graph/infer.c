@@ -273,8 +273,11 @@ static pw_status infer_scope(struct pw_inference *inf, struct pw_infer_scope *sc
     pw_status status = PW_OK;
 
     scope->entered = true;
-    for (size_t n = 0; n < scope->graph->node_count && status == PW_OK; n++)
-        status = infer_node(inf, scope, &scope->graph->nodes[n], err);
+    for (size_t n = 0; n < scope->graph->node_count && status == PW_OK; n++) {
+        status = pw_progress_step(1, err);
+        if (status == PW_OK)
+            status = infer_node(inf, scope, &scope->graph->nodes[n], err);
+    }
     return status;
 }
 
@@ -374,6 +377,7 @@ pw_status pw_infer_graph(const struct pw_model *model, const struct pw_binding *
         goto done;
     for (size_t s = 0; s < inf->scope_count; s++)
         inf->step_limit += inf->scopes[s].graph->node_count;
+    pw_progress_phase("inferring shapes", "nodes", inf->step_limit);
     inf->step_limit = inf->step_limit * 8 + 100000;
     status = pw_infer_check_bindings(inf, err);
     if (status == PW_OK)

@@ -7,6 +7,7 @@
 #define PW_GRAPH_INFER_INTERNAL_H
 
 #include "base/map.h"
+#include "base/progress.h"
 #include "graph/infer.h"
 
 #define PW_INFER_MAX_DEPTH 64           /* nested subgraphs; the reader's own limit is lower */

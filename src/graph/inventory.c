@@ -78,6 +78,7 @@ static pw_status group_nodes(struct pw_inventory *inventory, struct pw_error *er
     size_t number = 0;
     pw_status status = PW_OK;
 
+    pw_progress_phase("taking inventory", "nodes", inventory->node_number_count);
     for (size_t s = 0; s < pw_inference_graph_count(inf) && status == PW_OK; s++) {
         const struct pw_graph *graph = pw_inference_graph(inf, s);
 
@@ -86,7 +87,9 @@ static pw_status group_nodes(struct pw_inventory *inventory, struct pw_error *er
             if (pw_inventory_is_constant(&graph->nodes[n]))
                 continue;
             inventory->node_count++;
-            status = group_node(&g, &graph->nodes[n], &inventory->node_signature[number], err);
+            status = pw_progress_step(1, err);
+            if (status == PW_OK)
+                status = group_node(&g, &graph->nodes[n], &inventory->node_signature[number], err);
         }
     }
     pw_map_clear(&g.by_key);

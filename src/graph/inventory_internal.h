@@ -3,6 +3,7 @@
 #define PW_GRAPH_INVENTORY_INTERNAL_H
 
 #include "base/map.h"
+#include "base/progress.h"
 #include "graph/inventory.h"
 
 /* True for nodes that hold a constant: they are data, not work. */

@@ -41,6 +41,7 @@ pw_status pw_model_load(const char *path, struct pw_model **out, struct pw_error
     pw_status status = pw_mapping_open(&map, path, err);
     if (status != PW_OK)
         goto done;
+    pw_progress_phase("reading", "bytes", map.size);
     pw_file_dirname(&dir, path);
     if (dir.failed) {
         status = pw_error_memory(err, strlen(path));

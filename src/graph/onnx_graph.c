@@ -87,6 +87,8 @@ static pw_status read_initializers(struct pw_onnx_reader *r, struct pw_onnx_buil
             return PW_ERR_NO_MEMORY;
         status = pw_onnx_tensor(r, pw_wire_body(message, field.data, field.size), tensor, &name);
         if (status == PW_OK)
+            status = pw_progress_step(field.size, r->err);
+        if (status == PW_OK)
             status = place_initializer(r, b, name, &id);
         if (status != PW_OK) {
             pw_onnx_prefix(r, "initializer %zu", i);

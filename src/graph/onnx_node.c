@@ -247,6 +247,8 @@ pw_status pw_onnx_nodes(struct pw_onnx_reader *r, struct pw_onnx_scope *scope, s
         for (size_t i = 0; i < slot->count && pw_wire_find(&at, number, &field); i++) {
             struct pw_wire wire = pw_wire_body(message, field.data, field.size);
             status = pw_wire_decode(wire, &pw_schema_node, s, r->err);
+            if (status == PW_OK)
+                status = pw_progress_step(pass == 0 ? 0 : field.size, r->err);
             if (status == PW_OK && pass == 0)
                 status = declare_outputs(r, scope, wire, &s[PW_NODE_OUTPUT], declare, user);
             else if (status == PW_OK)

@@ -14,6 +14,7 @@
 #define PW_GRAPH_ONNX_READER_H
 
 #include "base/map.h"
+#include "base/progress.h"
 #include "graph/graph.h"
 #include "graph/onnx_schema.h"
 #include "graph/wire.h"

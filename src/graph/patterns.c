@@ -354,8 +354,11 @@ static pw_status search_graph(struct pw_match *m, struct pw_error *err)
     };
     pw_status status = PW_OK;
 
-    for (size_t i = 0; i < PW_COUNT_OF(matchers) && status == PW_OK; i++)
-        status = matchers[i](m, err);
+    for (size_t i = 0; i < PW_COUNT_OF(matchers) && status == PW_OK; i++) {
+        status = pw_progress_step(0, err);
+        if (status == PW_OK)
+            status = matchers[i](m, err);
+    }
     return status;
 }
 
@@ -386,10 +389,13 @@ pw_status pw_patterns_find(const struct pw_model *model, const struct pw_inferen
     pw_status status = PW_OK;
 
     (void)model;
+    pw_progress_phase("looking for patterns", "nodes", inventory->node_number_count);
     for (size_t g = 0; g < pw_inference_graph_count(inference) && status == PW_OK; g++) {
         status = open_view(&m, pw_inference_graph(inference, g), err);
         if (status == PW_OK)
             status = search_graph(&m, err);
+        if (status == PW_OK)
+            status = pw_progress_step(pw_inference_graph(inference, g)->node_count, err);
         close_view(&m);
     }
     if (status == PW_OK)

@@ -2,11 +2,12 @@
 #ifndef PW_TUI_APP_H
 #define PW_TUI_APP_H
 
-#include "job/session.h"
+#include "job/opening.h"
 
-/* Runs until the user quits. color as for pw_term_open. One session a target, of the same graph; they stay the
- * caller's. */
-pw_status pw_app_run(struct pw_session *const *sessions, size_t count, int color, struct pw_error *err);
+/* Runs until the user quits. A model that is read within a moment is there with the first paint, and what is wrong with
+ * it is said before anything is painted; else the frame shows how far the reading is, and its failure ends the
+ * workbench with the error. color as for pw_term_open. */
+pw_status pw_app_run(struct pw_opening *opening, int color, struct pw_error *err);
 /* Runs the lines of a script instead of a terminal's keys; what it prints goes to stdout. *failed: expectations that
  * did not hold, each said on stderr with the screen. Lines:
  *   size COLUMNS ROWS      before anything is drawn 80 24
@@ -17,8 +18,7 @@ pw_status pw_app_run(struct pw_session *const *sessions, size_t count, int color
  *   shows TEXT, hides TEXT expectations
  *   screen                 prints the screen
  * Empty lines and those that begin with # are passed over. */
-pw_status pw_app_script(struct pw_session *const *sessions, size_t count, const char *path, bool ascii, int *failed,
-                        struct pw_error *err);
+pw_status pw_app_script(struct pw_opening *opening, const char *path, bool ascii, int *failed, struct pw_error *err);
 
 #define PW_APP_TARGETS 8
 

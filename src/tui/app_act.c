@@ -59,6 +59,8 @@ static void write_views(struct pw_app *app)
     struct pw_buf folder = {0}, path = {0}, text = {0};
     struct pw_error err = {0};
 
+    if (!app->session_count) /* once somebody is there to write them */
+        return;
     app->tui->views_changed = false;
     if (!views_path(&folder, &path)) {
         pw_tui_say(app->tui, true, "the view holds until you quit: neither XDG_CONFIG_HOME nor HOME names a folder");
@@ -114,6 +116,11 @@ static void act_on_intent(struct pw_app *app)
     struct pw_error err = {0};
 
     app->tui->intent = PW_INTENT_NONE;
+    if (!app->session_count && intent != PW_INTENT_NONE && intent != PW_INTENT_QUIT && intent != PW_INTENT_REDRAW) {
+        if (intent != PW_INTENT_ASK) /* a screen that is gone to asks again when the graph is there */
+            pw_tui_say(app->tui, false, "the graph is still being read");
+        return;
+    }
     switch (intent) {
     case PW_INTENT_QUIT:
         app->quit = true;
@@ -213,7 +220,8 @@ void pw_app_look_around(struct pw_app *app)
     pw_triage_today(wall, app->tui->today);
     pw_triage_today(wall + (int64_t)30 * 24 * 3600 * 1000, app->tui->in_a_month);
     snprintf(app->tui->user_name, sizeof app->tui->user_name, "%.60s", user ? user : "");
-    pw_session_triage(app->sessions[0], NULL, 0, &err); /* a failure is said when there is something to keep */
+    if (app->session_count)
+        pw_session_triage(app->sessions[0], NULL, 0, &err); /* a failure is said when there is something to keep */
 }
 
 /* What a command needs beside model and target to see what this session sees; NULL: nothing, or no memory. */
@@ -243,28 +251,42 @@ static char *arguments_of(const struct pw_session *session)
     return text;
 }
 
-pw_status pw_app_begin(struct pw_app *app, struct pw_error *err)
+pw_status pw_app_begin(struct pw_app *app, const char *model_path, const char *const *targets, size_t count,
+                       struct pw_error *err)
 {
-    const struct pw_model *model = pw_session_model(app->sessions[0]);
-    const char *targets[PW_APP_TARGETS];
     pw_status status;
 
-    if (app->session_count > PW_APP_TARGETS)
+    if (count > PW_APP_TARGETS)
         return pw_error_set(err, PW_ERR_USAGE, "the workbench shows %d targets at most", PW_APP_TARGETS);
-    for (size_t k = 0; k < app->session_count; k++)
-        targets[k] = pw_session_target(app->sessions[k]);
-    status =
-        pw_tui_create(pw_session_inventory(app->sessions[0]), model->path, targets, app->session_count, &app->tui, err);
+    status = pw_tui_create(NULL, model_path, targets, count, &app->tui, err);
     if (status != PW_OK)
         return status;
-    for (size_t k = 0; k < app->session_count; k++) {
-        app->tui->sides[k].implementations = implementations;
-        app->tui->sides[k].user = app->sessions[k];
-    }
-    app->tui->arguments = arguments_of(app->sessions[0]);
     app->dirty = app->all = true;
     read_views(app);
     pw_app_look_around(app);
+    return PW_OK;
+}
+
+pw_status pw_app_attach(struct pw_app *app, struct pw_session *const *sessions, struct pw_error *err)
+{
+    pw_status status = pw_tui_take_inventory(app->tui, pw_session_inventory(sessions[0]), err);
+
+    if (status != PW_OK)
+        return status;
+    app->sessions = sessions;
+    app->session_count = app->tui->side_count;
+    for (size_t k = 0; k < app->session_count; k++) {
+        app->tui->sides[k].implementations = implementations;
+        app->tui->sides[k].user = sessions[k];
+    }
+    app->tui->arguments = arguments_of(sessions[0]);
+    app->looked_ms = 0;
+    pw_app_look_around(app);
+    pw_tui_go(app->tui, app->tui->screen); /* what the screen needs of the session */
+    act_on_intent(app);
+    if (app->tui->views_changed)
+        write_views(app);
+    app->dirty = true;
     return PW_OK;
 }
 

@@ -8,7 +8,7 @@
 
 struct pw_app {
     struct pw_session *const *sessions; /* one a target, the sides of the model in order */
-    size_t session_count;
+    size_t session_count;               /* 0 until the graph has been read */
     struct pw_tui *tui;
     struct pw_canvas canvas;
     bool headless; /* no terminal: no editor, no clipboard */
@@ -16,7 +16,11 @@ struct pw_app {
     int64_t looked_ms;
 };
 
-pw_status pw_app_begin(struct pw_app *app, struct pw_error *err); /* the model; sessions are set */
+/* The model, without sessions: the graph is still being read. */
+pw_status pw_app_begin(struct pw_app *app, const char *model_path, const char *const *targets, size_t count,
+                       struct pw_error *err);
+/* Gives it the sessions, one a target: from here on all keys do what they say. */
+pw_status pw_app_attach(struct pw_app *app, struct pw_session *const *sessions, struct pw_error *err);
 void pw_app_end(struct pw_app *app);
 struct pw_session *pw_app_session(const struct pw_app *app);       /* of the target that is shown */
 void pw_app_key(struct pw_app *app, const struct pw_input *input); /* applies and acts on the intent */

@@ -10,37 +10,77 @@
 #include "baseline/triage.h"
 #include "tui/tui.h"
 
-pw_status pw_tui_create(const struct pw_inventory *inventory, const char *model_path, const char *const *targets,
-                        size_t target_count, struct pw_tui **out, struct pw_error *err)
+/* What is listed before the model has been read. */
+static const struct pw_inventory nothing_yet;
+
+/* Room for what is kept of each signature; there is none so far. */
+static bool make_room(struct pw_tui *tui, size_t count)
 {
-    struct pw_tui *tui = pw_calloc(1, sizeof *tui);
-    size_t count = inventory->signature_count;
     bool whole;
 
-    if (!tui)
-        return pw_error_memory(err, sizeof *tui);
-    tui->inventory = inventory;
-    tui->model_path = model_path;
     tui->visible = pw_calloc(count + 1, sizeof *tui->visible);
     tui->selection = pw_calloc(count + 1, sizeof *tui->selection);
     tui->keys = pw_calloc(count + 1, sizeof *tui->keys);
     tui->group_of = pw_calloc(count + 1, sizeof *tui->group_of);
-    tui->sides = pw_calloc(target_count, sizeof *tui->sides);
-    whole = tui->visible && tui->selection && tui->keys && tui->group_of && tui->sides;
-    for (size_t k = 0; whole && k < target_count; k++) {
+    whole = tui->visible && tui->selection && tui->keys && tui->group_of;
+    for (size_t k = 0; whole && k < tui->side_count; k++) {
         struct pw_tui_side *side = &tui->sides[k];
 
         side->signatures = pw_calloc(count + 1, sizeof *side->signatures);
-        side->target = targets[k];
-        snprintf(side->device, sizeof side->device, "opening %s", targets[k]);
         for (size_t i = 0; side->signatures && i < count; i++)
             side->signatures[i].worst_error = side->signatures[i].ratio = NAN;
         whole = side->signatures != NULL;
-        tui->side_count++;
     }
-    if (!whole) {
+    return whole;
+}
+
+static void free_room(struct pw_tui *tui)
+{
+    for (size_t k = 0; k < tui->side_count; k++) {
+        pw_free(tui->sides[k].signatures);
+        tui->sides[k].signatures = NULL;
+    }
+    pw_free(tui->visible);
+    pw_free(tui->selection);
+    pw_free(tui->keys);
+    pw_free(tui->group_of);
+    tui->visible = tui->selection = tui->group_of = NULL;
+    tui->keys = NULL;
+}
+
+pw_status pw_tui_take_inventory(struct pw_tui *tui, const struct pw_inventory *inventory, struct pw_error *err)
+{
+    free_room(tui);
+    tui->visible_count = tui->item_count = 0;
+    if (!make_room(tui, inventory->signature_count)) {
+        tui->inventory = &nothing_yet;
+        return pw_error_memory(err, inventory->signature_count * sizeof *tui->sides->signatures);
+    }
+    tui->inventory = inventory;
+    tui->reading = false;
+    pw_tui_rows_changed(tui);
+    return pw_tui_set_group(tui, tui->group, err);
+}
+
+pw_status pw_tui_create(const struct pw_inventory *inventory, const char *model_path, const char *const *targets,
+                        size_t target_count, struct pw_tui **out, struct pw_error *err)
+{
+    struct pw_tui *tui = pw_calloc(1, sizeof *tui);
+
+    if (!tui)
+        return pw_error_memory(err, sizeof *tui);
+    tui->inventory = inventory ? inventory : &nothing_yet;
+    tui->reading = !inventory;
+    tui->model_path = model_path;
+    tui->sides = pw_calloc(target_count, sizeof *tui->sides);
+    tui->side_count = tui->sides ? target_count : 0;
+    for (size_t k = 0; k < tui->side_count; k++) {
+        tui->sides[k].target = targets[k];
+        snprintf(tui->sides[k].device, sizeof tui->sides[k].device, "opening %s", targets[k]);
+    }
+    if (!tui->sides || !make_room(tui, tui->inventory->signature_count)) {
         pw_tui_destroy(tui);
-        return pw_error_memory(err, count * sizeof *tui->sides->signatures);
+        return pw_error_memory(err, target_count * sizeof *tui->sides);
     }
     tui->at = tui->sides;
     tui->rows = 24;
@@ -61,7 +101,6 @@ static void clear_side(struct pw_tui_side *side, size_t count)
         pw_free(side->signatures[i].cases);
         pw_free(side->signatures[i].bench);
     }
-    pw_free(side->signatures);
     pw_tui_endtoend_clear(&side->endtoend);
     pw_free(side->history.points);
     pw_tui_builds_clear(side);
@@ -76,14 +115,11 @@ void pw_tui_destroy(struct pw_tui *tui)
         return;
     for (size_t k = 0; k < tui->side_count; k++)
         clear_side(&tui->sides[k], tui->inventory->signature_count);
+    free_room(tui);
     pw_free(tui->sides);
     pw_free(tui->arguments);
-    pw_free(tui->visible);
-    pw_free(tui->selection);
-    pw_free(tui->keys);
     pw_free(tui->decisions);
     pw_free(tui->triage);
-    pw_free(tui->group_of);
     pw_free(tui->groups);
     pw_free(tui->items);
     pw_lines_clear(&tui->text);

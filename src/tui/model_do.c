@@ -32,24 +32,31 @@ void pw_tui_select(struct pw_tui *tui)
             tui->selection[tui->selection_count++] = tui->visible[i];
 }
 
+static void submit(struct pw_tui *tui, pw_intent intent)
+{
+    tui->intent = tui->selection_count ? intent : PW_INTENT_NONE;
+    if (tui->reading)
+        pw_tui_say(tui, false, "the graph is still being read");
+}
+
 void pw_tui_act_verify_all(struct pw_tui *tui)
 {
     tui->selection_count = 0;
     for (size_t i = 0; i < tui->inventory->signature_count; i++)
         tui->selection[tui->selection_count++] = i;
-    tui->intent = tui->selection_count ? PW_INTENT_VERIFY : PW_INTENT_NONE;
+    submit(tui, PW_INTENT_VERIFY);
 }
 
 void pw_tui_act_verify(struct pw_tui *tui)
 {
     pw_tui_select(tui);
-    tui->intent = tui->selection_count ? PW_INTENT_VERIFY : PW_INTENT_NONE;
+    submit(tui, PW_INTENT_VERIFY);
 }
 
 void pw_tui_act_bench(struct pw_tui *tui)
 {
     pw_tui_select(tui);
-    tui->intent = tui->selection_count ? PW_INTENT_BENCH : PW_INTENT_NONE;
+    submit(tui, PW_INTENT_BENCH);
 }
 
 void pw_tui_act_requeue(struct pw_tui *tui)

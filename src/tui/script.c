@@ -189,17 +189,29 @@ static pw_status run_one(struct script *script, const char *line, struct pw_erro
     return wrong(script, err, "size, keys, click, wait, shows, hides or screen", line);
 }
 
-pw_status pw_app_script(struct pw_session *const *sessions, size_t count, const char *path, bool ascii, int *failed,
-                        struct pw_error *err)
+/* A script begins when the graph has been read. */
+static pw_status begin(struct script *script, struct pw_opening *opening, struct pw_error *err)
 {
-    struct script script = {
-        .app = {.sessions = sessions, .session_count = count, .headless = true, .canvas = {.ascii = ascii}},
-        .path = path};
+    size_t count;
+    const char *const *targets = pw_opening_targets(opening, &count);
+    struct pw_session *const *sessions;
+    pw_status status;
+
+    pw_opening_wait(opening, -1);
+    status = pw_opening_sessions(opening, &sessions, err);
+    if (status == PW_OK)
+        status = pw_app_begin(&script->app, pw_opening_path(opening), targets, count, err);
+    return status == PW_OK ? pw_app_attach(&script->app, sessions, err) : status;
+}
+
+pw_status pw_app_script(struct pw_opening *opening, const char *path, bool ascii, int *failed, struct pw_error *err)
+{
+    struct script script = {.app = {.headless = true, .canvas = {.ascii = ascii}}, .path = path};
     struct pw_buf text = {0};
     pw_status status = pw_file_read(path, SCRIPT_MAX_BYTES, &text, err);
 
     if (status == PW_OK)
-        status = pw_app_begin(&script.app, err);
+        status = begin(&script, opening, err);
     for (char *line = text.data, *next; status == PW_OK && line && *line && !script.app.quit; line = next) {
         size_t length = strcspn(line, "\n");
 

@@ -8,6 +8,7 @@
 #ifndef PW_TUI_TUI_H
 #define PW_TUI_TUI_H
 
+#include "base/progress.h"
 #include "bench/advice.h"
 #include "job/session.h"
 #include "report/model.h"
@@ -259,7 +260,7 @@ struct pw_tui_side { /* all that belongs to one target */
 };
 
 struct pw_tui {
-    /* given at creation, never changed */
+    /* given at creation, but for the inventory, which comes when the model has been read */
     const struct pw_inventory *inventory;
     const char *model_path;
     char *arguments;           /* " --dim … --ops-dir …": what a command needs to see the same; owned; NULL none */
@@ -267,6 +268,9 @@ struct pw_tui {
     size_t side_count;
 
     struct pw_tui_side *at; /* the target that is shown and acted on, one of the sides */
+
+    bool reading;              /* the model is still being read: there is no inventory yet */
+    struct pw_progress so_far; /* of the reading */
 
     bool ascii;             /* the canvas drawn last has no glyph beyond ASCII */
     int rows, columns;      /* of the terminal */
@@ -321,9 +325,11 @@ struct pw_tui {
     bool flash_failed;
 };
 
-/* 24 rows and 80 columns until pw_tui_resize. */
+/* 24 rows and 80 columns until pw_tui_resize. inventory NULL: the model is still being read. */
 pw_status pw_tui_create(const struct pw_inventory *inventory, const char *model_path, const char *const *targets,
                         size_t target_count, struct pw_tui **out, struct pw_error *err);
+/* The model has been read: what the person typed meanwhile (screen, filter, order) holds. */
+pw_status pw_tui_take_inventory(struct pw_tui *tui, const struct pw_inventory *inventory, struct pw_error *err);
 void pw_tui_destroy(struct pw_tui *tui);
 void pw_tui_resize(struct pw_tui *tui, int rows, int columns);
 void pw_tui_apply(struct pw_tui *tui, const struct pw_input *input);

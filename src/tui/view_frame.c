@@ -22,7 +22,9 @@ static void draw_title(const struct pw_tui *tui, struct pw_canvas *canvas)
 
     pw_canvas_fill(canvas, 0, 0, width, PW_STYLE_TITLE, ' ');
     at = pw_canvas_printf(canvas, 0, 0, width, PW_STYLE_TITLE, " portwright  %s", pw_tui_screens[tui->screen].name);
-    if (tui->at->running)
+    if (tui->reading)
+        snprintf(right, sizeof right, "reading ");
+    else if (tui->at->running)
         snprintf(right, sizeof right, "verifying %zu/%zu ", tui->at->done, tui->at->total);
     else
         snprintf(right, sizeof right, "%.150s%s ", tui->at->device, tui->side_count > 1 ? " (T: next)" : "");
@@ -60,8 +62,10 @@ static int footer_keys(const struct pw_tui_key *keys, const struct pw_tui *tui, 
 static int footer_walk(const struct pw_tui *tui, struct pw_canvas *canvas, int column, uint32_t *found)
 {
     const int help = 8; /* help keeps its place */
-    int at = footer_keys(pw_tui_screens[tui->screen].keys, tui, canvas, 0, tui->columns - help, column, found);
+    int at = 0;
 
+    if (!tui->reading) /* nothing to do it with yet */
+        at = footer_keys(pw_tui_screens[tui->screen].keys, tui, canvas, 0, tui->columns - help, column, found);
     return footer_keys(pw_tui_global_keys, tui, canvas, at, tui->columns, column, found);
 }
 

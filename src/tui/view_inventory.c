@@ -321,11 +321,43 @@ int pw_view_inventory_column(const struct pw_tui *tui, int column)
     return -1;
 }
 
+/* In the list's place while the model is read: what is being done, how far it is, what can be pressed. */
+static void draw_reading(const struct pw_tui *tui, struct pw_canvas *canvas, int top, int rows)
+{
+    const struct pw_progress *p = &tui->so_far;
+    bool bytes = p->unit && !strcmp(p->unit, "bytes");
+    size_t done = p->done < p->total ? p->done : p->total;
+    int at, width = canvas->columns - 2;
+    char have[32], all[32];
+
+    at = 1 + pw_canvas_text(canvas, top, 1, width, PW_STYLE_BOLD, "reading ");
+    pw_canvas_text(canvas, top, at, width - at, PW_STYLE_NORMAL, tui->model_path);
+    if (rows < 3)
+        return;
+    if (p->phase && p->total) {
+        pw_canvas_bar(canvas, top + 1, 1, 12, (double)done / (double)p->total, PW_STYLE_ACCENT);
+        if (bytes)
+            pw_canvas_printf(canvas, top + 1, 14, width - 13, PW_STYLE_NORMAL, "%s  %s of %s", p->phase,
+                             pw_text_si(have, sizeof have, (double)done, "B"),
+                             pw_text_si(all, sizeof all, (double)p->total, "B"));
+        else
+            pw_canvas_printf(canvas, top + 1, 14, width - 13, PW_STYLE_NORMAL, "%s  %zu of %zu %s", p->phase, done,
+                             p->total, p->unit);
+    } else {
+        pw_canvas_text(canvas, top + 1, 1, width, PW_STYLE_NORMAL, p->phase ? p->phase : "opening the file");
+    }
+    pw_canvas_text(canvas, top + 2, 1, width, PW_STYLE_DIM, "q quits, ? is the help, / filters what comes.");
+}
+
 void pw_view_inventory(struct pw_tui *tui, struct pw_canvas *canvas, int top, int rows)
 {
     int widths[PW_COLUMN_COUNT], list = rows - 2, others = others_shown(tui, canvas->columns);
     int shown = canvas->columns - OTHER_WIDTH * others;
 
+    if (tui->reading) {
+        draw_reading(tui, canvas, top, rows);
+        return;
+    }
     summary_line(tui, canvas, top);
     if (rows < 3)
         return;

@@ -108,7 +108,7 @@ static pw_status add_library(const struct pw_call *call, struct pw_device *devic
 
 /* The kernel of highest priority, else the library, else the host. A library may be far slower than a
  * kernel (untuned CLBlast on a CPU reaches a tenth of it), so it does not win by being a library. */
-static void choose(const struct pw_call *call, struct pw_impl_list *out)
+static void choose(const struct pw_call *call, bool reference, struct pw_impl_list *out)
 {
     int best = -1;
 
@@ -120,7 +120,7 @@ static void choose(const struct pw_call *call, struct pw_impl_list *out)
         if (best < 0 || (impl->kernel && (!out->items[best].kernel || impl->priority > out->items[best].priority)))
             best = (int)i;
     }
-    out->kernel_required = best < 0 && call_is_floating(call) && !call->op->host_only;
+    out->kernel_required = best < 0 && !reference && call_is_floating(call) && !call->op->host_only;
     if (best < 0)
         for (size_t i = 0; i < out->count; i++)
             if (out->items[i].supported)
@@ -194,7 +194,7 @@ pw_status pw_impl_find(const struct pw_call *call, const struct pw_kernels *kern
         host->supported = true;
         host->why = "";
     }
-    choose(call, out);
+    choose(call, reference, out);
     out->reason = coverage_reason(call, out, reference);
     return PW_OK;
 }
