@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "base/map.h"
 #include "job/session_internal.h"
 #include "store/endtoend.h"
 
@@ -161,23 +160,19 @@ static pw_status describe_bindings(struct pw_session *session, struct pw_error *
 /* Which concrete signature stands for each shown one: that of its first node. */
 static pw_status map_signatures(struct pw_session *session, struct pw_error *err)
 {
-    struct pw_map by_node = {0};
-    pw_status status = PW_OK;
+    const struct pw_inventory *shown = session->inventory, *concrete = session->concrete;
 
-    session->to_concrete =
-        pw_arena_alloc(&session->arena, session->inventory->signature_count + 1, sizeof *session->to_concrete);
+    session->to_concrete = pw_arena_alloc(&session->arena, shown->signature_count + 1, sizeof *session->to_concrete);
     if (!session->to_concrete)
-        return pw_error_memory(err, session->inventory->signature_count * sizeof(size_t));
-    for (size_t i = 0; i < session->concrete->signature_count && status == PW_OK; i++)
-        for (size_t k = 0; k < session->concrete->signatures[i].node_count && status == PW_OK; k++)
-            status =
-                pw_map_set(&by_node, (const char *)&session->concrete->signatures[i].nodes[k], sizeof(void *), i, err);
-    for (size_t i = 0; i < session->inventory->signature_count && status == PW_OK; i++)
-        if (!pw_map_get(&by_node, (const char *)&session->inventory->signatures[i].nodes[0], sizeof(void *),
-                        &session->to_concrete[i]))
-            status = pw_error_set(err, PW_ERR_INTERNAL, "signature %zu has no concrete form", i);
-    pw_map_clear(&by_node);
-    return status;
+        return pw_error_memory(err, shown->signature_count * sizeof(size_t));
+    for (size_t i = 0; i < shown->signature_count; i++) {
+        size_t number = pw_inference_node_number(session->concrete_inference, shown->signatures[i].nodes[0]);
+
+        if (number >= concrete->node_number_count || concrete->node_signature[number] < 0)
+            return pw_error_set(err, PW_ERR_INTERNAL, "signature %zu has no concrete form", i);
+        session->to_concrete[i] = (size_t)concrete->node_signature[number];
+    }
+    return PW_OK;
 }
 
 /* A dim that the protocol binds and the graph lacks is said with its place in the file. */

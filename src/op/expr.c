@@ -51,8 +51,8 @@ struct pw_expr {
     char *text;
     struct instruction *code;
     size_t code_count, code_cap;
-    char *names[NAMES_MAX];
-    size_t name_count;
+    char **names;
+    size_t name_count, name_cap;
 };
 
 struct parser {
@@ -150,6 +150,9 @@ static int64_t intern(struct parser *p, const char *name, size_t size)
         fail(p, "too many names");
         return 0;
     }
+    p->status = PW_GROW(e->names, e->name_cap, e->name_count + 1, p->err);
+    if (p->status != PW_OK)
+        return 0;
     e->names[e->name_count] = pw_strndup(name, size);
     if (!e->names[e->name_count]) {
         p->status = pw_error_memory(p->err, size);
@@ -376,6 +379,22 @@ static void parse_choice(struct parser *p)
     p->nesting--;
 }
 
+/* Kernels have thousands of expressions, most of them one name: what was grown ahead is given back. */
+static void trim(struct pw_expr *expr)
+{
+    struct instruction *code = pw_reallocarray(expr->code, expr->code_count, sizeof *code);
+    char **names = expr->name_count ? pw_reallocarray(expr->names, expr->name_count, sizeof *names) : NULL;
+
+    if (code) {
+        expr->code = code;
+        expr->code_cap = expr->code_count;
+    }
+    if (names) {
+        expr->names = names;
+        expr->name_cap = expr->name_count;
+    }
+}
+
 pw_status pw_expr_parse(const char *text, struct pw_expr **out, struct pw_error *err)
 {
     struct pw_expr *expr = NULL;
@@ -400,6 +419,7 @@ pw_status pw_expr_parse(const char *text, struct pw_expr **out, struct pw_error 
         fail(&p, "expected an operator");
     if (p.status != PW_OK)
         goto done;
+    trim(expr);
     *out = expr;
     expr = NULL;
 done:
@@ -413,6 +433,7 @@ void pw_expr_destroy(struct pw_expr *expr)
         return;
     for (size_t i = 0; i < expr->name_count; i++)
         pw_free(expr->names[i]);
+    pw_free(expr->names);
     pw_free(expr->code);
     pw_free(expr->text);
     pw_free(expr);
