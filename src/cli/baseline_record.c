@@ -96,15 +96,40 @@ static pw_status save(struct pw_check_run *const *runs, size_t count, pw_baselin
     return status;
 }
 
+void pw_record_seen_clear(struct pw_record_seen *seen)
+{
+    for (int i = 0; i < seen->count; i++)
+        pw_buf_clear(&seen->folders[i]);
+    seen->count = 0;
+}
+
+static pw_status see(struct pw_record_seen *seen, const char *folder, const char *target, struct pw_error *err)
+{
+    for (int i = 0; i < seen->count; i++)
+        if (!strcmp(pw_buf_text(&seen->folders[i]), folder))
+            return pw_error_set(err, PW_ERR_USAGE,
+                                "target '%s' is not recorded: it is of the same kind as '%s', whose pending files in "
+                                "%s it would replace; record one target of a kind at a time",
+                                target, seen->targets[i], folder);
+    pw_buf_puts(&seen->folders[seen->count], folder);
+    if (seen->folders[seen->count].failed)
+        return pw_error_memory(err, strlen(folder));
+    seen->targets[seen->count++] = target;
+    return PW_OK;
+}
+
 pw_status pw_baseline_record_runs(struct pw_check_run *const *runs, size_t count,
-                                  const struct pw_record_request *request, struct pw_buf *said, struct pw_error *err)
+                                  const struct pw_record_request *request, struct pw_record_seen *seen,
+                                  struct pw_buf *said, struct pw_error *err)
 {
     const struct pw_device *device = pw_session_device(runs[0]->session);
     struct pw_buf folder = {0};
     pw_status status = pw_baseline_folder(
         request->root, pw_session_graph_id(runs[0]->session), pw_session_model(runs[0]->session)->path,
-        device && pw_device_info(device) ? pw_device_info(device)->kind : "reference", &folder, err);
+        device && !pw_device_is_reference(device) ? pw_device_info(device)->kind : "reference", &folder, err);
 
+    if (status == PW_OK)
+        status = see(seen, pw_buf_text(&folder), runs[0]->target, err);
     if (status == PW_OK && request->precision)
         status = save(runs, count, PW_BASELINE_PRECISION, pw_buf_text(&folder), request, said, err);
     if (status == PW_OK && request->throughput)
@@ -115,7 +140,7 @@ pw_status pw_baseline_record_runs(struct pw_check_run *const *runs, size_t count
 
 /* One target with every binding set. */
 static int record_target(const struct pw_options *options, const char *target, const struct pw_record_request *request,
-                         struct pw_buf *said)
+                         struct pw_record_seen *seen, struct pw_buf *said)
 {
     struct pw_check_run runs[PW_OPTION_SETS] = {0}, *list[PW_OPTION_SETS];
     size_t sets = options->dim_sets ? (size_t)options->dim_sets : 1, made = 0;
@@ -135,7 +160,7 @@ static int record_target(const struct pw_options *options, const char *target, c
         held += runs[made].totals.held;
     }
     if (status == PW_OK && made == sets)
-        status = pw_baseline_record_runs(list, made, request, said, &err);
+        status = pw_baseline_record_runs(list, made, request, seen, said, &err);
     if (status == PW_OK && failed)
         pw_buf_printf(said, "note: %zu signatures fail; the baseline says so, it does not excuse them\n", failed);
     if (status == PW_OK && !held)
@@ -149,6 +174,7 @@ static int record_target(const struct pw_options *options, const char *target, c
 
 int pw_baseline_record(struct pw_options *options, const struct pw_record_request *request)
 {
+    struct pw_record_seen seen = {0};
     struct pw_buf said = {0};
     int exit_code, worst = PW_EXIT_HELD;
 
@@ -156,12 +182,13 @@ int pw_baseline_record(struct pw_options *options, const struct pw_record_reques
     if (!options->target_count)
         options->targets[options->target_count++] = "opencl";
     for (int t = 0; t < options->target_count && !pw_check_run_interrupted(); t++) {
-        exit_code = record_target(options, options->targets[t], request, &said);
+        exit_code = record_target(options, options->targets[t], request, &seen, &said);
         worst = exit_code > worst ? exit_code : worst;
     }
     exit_code = pw_options_write(options, pw_buf_text(&said), said.size);
     if (said.size && exit_code == PW_EXIT_HELD && !options->quiet)
         fprintf(stderr, "portwright: portwright baseline approve --message TEXT numbers what is pending\n");
+    pw_record_seen_clear(&seen);
     pw_buf_clear(&said);
     return exit_code > worst ? exit_code : worst;
 }

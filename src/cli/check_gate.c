@@ -304,6 +304,7 @@ static pw_status judge(struct gating *g)
                                        .results = gate->report.results,
                                        .pair_count = gate->report.count,
                                        .triage = gate->triage,
+                                       .partial = g->request->partial,
                                        .today = pw_triage_today(pw_clock_wall_ms(), today)};
 
     pw_status status = pw_judge(&request, &gate->arena, &gate->report.judgement, g->err);

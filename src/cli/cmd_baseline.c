@@ -264,7 +264,6 @@ static int diff(const struct pw_options *options, const struct texts *own)
 static int record(struct pw_options *options, const struct texts *own)
 {
     struct pw_record_request request = {.root = own->dir,
-                                        .op = own->op,
                                         .timing = !own->no_timing,
                                         .fresh = own->fresh != NULL,
                                         .precision = true,

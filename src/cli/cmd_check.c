@@ -23,6 +23,7 @@ struct check {
     struct json_t *json; /* of several runs; NULL: one */
     int exit_code;       /* worst so far */
     int64_t soak_ns;     /* 0: no soak */
+    struct pw_record_seen recorded;
 };
 
 /* One target with one binding set. */
@@ -45,13 +46,13 @@ static bool several(const struct check *check)
 
 /* ---- running ---- */
 
-static pw_status keep_record(const struct check *check, struct target_run *t, struct pw_error *err)
+static pw_status keep_record(struct check *check, struct target_run *t, struct pw_error *err)
 {
     struct pw_record_request record = {
         .root = check->gate.root, .precision = true, .throughput = check->request.timing, .timing = true};
     struct pw_check_run *run = &t->run;
     struct pw_buf said = {0};
-    pw_status status = pw_baseline_record_runs(&run, 1, &record, &said, err);
+    pw_status status = pw_baseline_record_runs(&run, 1, &record, &check->recorded, &said, err);
 
     if (said.size && !check->options->quiet)
         fprintf(stderr, "%s", pw_buf_text(&said));
@@ -190,6 +191,7 @@ static void check_all(struct check *check)
     else if (check->out.size)
         worsen(check, pw_options_write(check->options, pw_buf_text(&check->out), check->out.size));
     pw_buf_clear(&check->out);
+    pw_record_seen_clear(&check->recorded);
 }
 
 /* ---- the command ---- */

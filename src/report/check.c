@@ -79,6 +79,9 @@ void pw_report_check_outcome(const struct pw_report_check *report, struct pw_buf
         pw_buf_puts(out, ". Nothing was proven, so this is no pass");
     else if (failing)
         pw_buf_printf(out, ". GATE FAILED for %zu signature%s", failing, failing == 1 ? "" : "s");
+    else if (report->gate && report->gate->judgement.expired)
+        pw_buf_printf(out, ". GATE FAILED: %zu waiver%s over", report->gate->judgement.expired,
+                      report->gate->judgement.expired == 1 ? " is" : "s are");
     else if (report->gate && report->gate->environment_fails)
         pw_buf_puts(out, ". GATE FAILED: the environment is not the baseline's");
     else
@@ -207,7 +210,7 @@ void pw_report_check_text(const struct pw_report_check *report, int width, bool 
             text_row(report, i, shapes_width, color, out);
     text_failures(report, out);
     if (report->gate)
-        pw_report_gate_text(report->gate, report->inventory, color, out);
+        pw_report_gate_text(report->gate, color, out);
     pw_buf_putc(out, '\n');
     pw_report_check_outcome(report, out);
     pw_buf_putc(out, '\n');
@@ -272,9 +275,9 @@ void pw_report_check_summary(const struct pw_report_check *report, bool md, bool
     pw_report_check_outcome(report, out);
     pw_buf_putc(out, '\n');
     if (report->gate && md)
-        pw_report_gate_md(report->gate, report->inventory, out);
+        pw_report_gate_md(report->gate, out);
     else if (report->gate)
-        pw_report_gate_text(report->gate, report->inventory, color, out);
+        pw_report_gate_text(report->gate, color, out);
     if (md)
         md_failures(report, out);
     else
@@ -291,7 +294,7 @@ void pw_report_check_md(const struct pw_report_check *report, struct pw_buf *out
     pw_report_md_cell(out, report->device);
     pw_buf_putc(out, '\n');
     if (report->gate)
-        pw_report_gate_md(report->gate, report->inventory, out);
+        pw_report_gate_md(report->gate, out);
     pw_buf_puts(out, "\n| operator | nodes | shapes | coverage | implementation | error | tolerance | verdict | time | "
                      "reference | ratio |\n|---|---:|---|---|---|---:|---:|---|---:|---:|---:|\n");
     for (size_t i = 0; i < report->inventory->signature_count; i++) {
@@ -512,8 +515,7 @@ struct json_t *pw_report_check_json_value(const struct pw_report_check *report)
     json_object_set_new(root, "totals", json_totals(&report->totals));
     json_object_set_new(root, "signatures", rows);
     json_object_set_new(root, "failures", failures);
-    json_object_set_new(root, "gate",
-                        report->gate ? pw_report_gate_json(report->gate, report->inventory) : json_null());
+    json_object_set_new(root, "gate", report->gate ? pw_report_gate_json(report->gate) : json_null());
     pw_buf_clear(&outcome);
     return root;
 }

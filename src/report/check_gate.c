@@ -143,32 +143,47 @@ static void text_lines(const struct pw_report_gate *gate, pw_gate_kind kind, boo
         pw_buf_printf(out, "    … and %zu more that do not fail (--format json has all)\n", left_out);
 }
 
-static void text_waivers(const struct pw_report_gate *gate, const struct pw_inventory *inventory, struct pw_buf *out)
+/* What an expired waiver asks for. */
+static const char *remedy(const struct pw_judged_waiver *w)
 {
-    const struct pw_judgement *j = &gate->judgement;
+    if (!w->item)
+        return "its signature is not in this check: renew or remove the waiver";
+    return w->item->failing ? "it still fails: repair it or renew the waiver" : "it passes: remove the waiver";
+}
+
+void pw_report_gate_waiver(const struct pw_judged_waiver *waiver, struct pw_buf *out)
+{
+    const struct pw_waiver *w = &waiver->entry->waiver;
     char gates[64];
+
+    pw_buf_printf(out, "%s of %s, %s %s, ", waiver->state == PW_JUDGED_UNNEEDED ? "held, yet a waiver" : "a waiver",
+                  pw_waive_names(w->gates, gates, sizeof gates),
+                  waiver->state == PW_JUDGED_EXPIRED ? "EXPIRED: its last day was" : "until", w->until);
+    show(out, w->owner);
+    pw_buf_puts(out, ": ");
+    show(out, w->reason);
+    if (waiver->state == PW_JUDGED_EXPIRED)
+        pw_buf_printf(out, "; %s", remedy(waiver));
+}
+
+static void text_waivers(const struct pw_report_gate *gate, struct pw_buf *out)
+{
+    static const char *const words[PW_JUDGED_STATE_COUNT] = {"waived", "of others", "not needed", "FAIL"};
+    const struct pw_judgement *j = &gate->judgement;
 
     if (!j->waived && !j->expired && !j->unneeded)
         return;
     pw_buf_printf(out, "  waivers      %zu used, %zu expired, %zu no longer needed\n", j->waived, j->expired,
                   j->unneeded);
-    for (size_t i = 0; i < j->count; i++) {
-        const struct pw_judged *item = &j->items[i];
+    for (size_t i = 0; i < j->waiver_count; i++) {
+        const struct pw_judged_waiver *w = &j->waivers[i];
 
-        if (!item->entry || !item->entry->waiver.present || !item->run ||
-            (item->failing && item->waiver == PW_WAIVER_NONE))
+        if (w->state == PW_JUDGED_OTHER)
             continue;
-        pw_buf_printf(out, "    %-12s ",
-                      !item->failing                      ? "not needed"
-                      : item->waiver == PW_WAIVER_EXPIRED ? "EXPIRED"
-                                                          : "waived");
-        show(out, inventory->signatures[i].op_label);
-        pw_buf_printf(out, " %s  %s of %s, until %s, ", inventory->signatures[i].id,
-                      item->failing ? "a waiver" : "held, yet a waiver",
-                      pw_waive_names(item->entry->waiver.gates, gates, sizeof gates), item->entry->waiver.until);
-        show(out, item->entry->waiver.owner);
-        pw_buf_puts(out, ": ");
-        show(out, item->entry->waiver.reason);
+        pw_buf_printf(out, "    %-12s ", words[w->state]);
+        show(out, w->op);
+        pw_buf_printf(out, "%s%s  ", w->op[0] ? " " : "", w->entry->id);
+        pw_report_gate_waiver(w, out);
         pw_buf_putc(out, '\n');
     }
 }
@@ -186,8 +201,7 @@ static void text_environment(const struct pw_report_gate *gate, struct pw_buf *o
     }
 }
 
-void pw_report_gate_text(const struct pw_report_gate *gate, const struct pw_inventory *inventory, bool color,
-                         struct pw_buf *out)
+void pw_report_gate_text(const struct pw_report_gate *gate, bool color, struct pw_buf *out)
 {
     if (gate->which) {
         pw_buf_puts(out, "\nagainst the baseline ");
@@ -219,7 +233,7 @@ void pw_report_gate_text(const struct pw_report_gate *gate, const struct pw_inve
         show(out, gate->notes[i]);
         pw_buf_putc(out, '\n');
     }
-    text_waivers(gate, inventory, out);
+    text_waivers(gate, out);
 }
 
 /* ---- Markdown ---- */
@@ -259,31 +273,32 @@ static size_t notes_of(const struct pw_report_gate *gate)
     return n;
 }
 
-static void md_waivers(const struct pw_report_gate *gate, const struct pw_inventory *inventory, struct pw_buf *out)
+static void md_waivers(const struct pw_report_gate *gate, struct pw_buf *out)
 {
+    static const char *const words[PW_JUDGED_STATE_COUNT] = {"used", NULL, "not needed", "**FAIL: expired**"};
     bool head = false;
 
-    for (size_t i = 0; i < gate->judgement.count; i++) {
-        const struct pw_judged *item = &gate->judgement.items[i];
-        const char *state = !item->failing ? "not needed" : item->waiver == PW_WAIVER_EXPIRED ? "**expired**" : "used";
+    for (size_t i = 0; i < gate->judgement.waiver_count; i++) {
+        const struct pw_judged_waiver *w = &gate->judgement.waivers[i];
 
-        if (!item->entry || !item->entry->waiver.present || !item->run ||
-            (item->failing && item->waiver == PW_WAIVER_NONE))
+        if (w->state == PW_JUDGED_OTHER)
             continue;
         if (!head)
-            pw_buf_puts(out, "\n| waiver | operator | until | owner | reason |\n|---|---|---|---|---|\n");
+            pw_buf_puts(out,
+                        "\n| waiver | operator | signature | until | owner | reason |\n|---|---|---|---|---|---|\n");
         head = true;
-        pw_buf_printf(out, "| %s | ", state);
-        pw_report_md_cell(out, inventory->signatures[i].op_label);
-        pw_buf_printf(out, " | %s | ", item->entry->waiver.until);
-        pw_report_md_cell(out, item->entry->waiver.owner);
+        pw_buf_printf(out, "| %s%s%s | ", words[w->state], w->state == PW_JUDGED_EXPIRED ? "; " : "",
+                      w->state == PW_JUDGED_EXPIRED ? remedy(w) : "");
+        pw_report_md_cell(out, w->op);
+        pw_buf_printf(out, " | %s | %s | ", w->entry->id, w->entry->waiver.until);
+        pw_report_md_cell(out, w->entry->waiver.owner);
         pw_buf_puts(out, " | ");
-        pw_report_md_cell(out, item->entry->waiver.reason);
+        pw_report_md_cell(out, w->entry->waiver.reason);
         pw_buf_puts(out, " |\n");
     }
 }
 
-void pw_report_gate_md(const struct pw_report_gate *gate, const struct pw_inventory *inventory, struct pw_buf *out)
+void pw_report_gate_md(const struct pw_report_gate *gate, struct pw_buf *out)
 {
     if (gate->which) {
         pw_buf_puts(out, "\n| gate | against | result |\n|---|---|---|\n");
@@ -315,7 +330,7 @@ void pw_report_gate_md(const struct pw_report_gate *gate, const struct pw_invent
         pw_report_md_cell(out, gate->notes[i]);
         pw_buf_putc(out, '\n');
     }
-    md_waivers(gate, inventory, out);
+    md_waivers(gate, out);
 }
 
 /* ---- JSON ---- */
@@ -359,26 +374,23 @@ static json_t *json_decision(const struct pw_report_gate *gate, size_t i)
     return row;
 }
 
-static json_t *json_waiver(const struct pw_judged *item, const struct pw_signature *signature)
+static json_t *json_waiver(const struct pw_judged_waiver *w)
 {
+    static const char *const states[PW_JUDGED_STATE_COUNT] = {"used", "other", "unneeded", "expired"};
     json_t *row = json_object();
     char gates[64];
 
-    json_object_set_new(row, "signature", json_string(signature->id));
-    json_object_set_new(row, "operator", pw_report_json_text(signature->op_label));
-    json_object_set_new(row, "state",
-                        json_string(!item->failing                      ? "unneeded"
-                                    : item->waiver == PW_WAIVER_EXPIRED ? "expired"
-                                    : item->waiver == PW_WAIVER_VALID   ? "used"
-                                                                        : "other"));
-    json_object_set_new(row, "of", json_string(pw_waive_names(item->entry->waiver.gates, gates, sizeof gates)));
-    json_object_set_new(row, "until", json_string(item->entry->waiver.until));
-    json_object_set_new(row, "owner", pw_report_json_text(item->entry->waiver.owner));
-    json_object_set_new(row, "reason", pw_report_json_text(item->entry->waiver.reason));
+    json_object_set_new(row, "signature", json_string(w->entry->id));
+    json_object_set_new(row, "operator", pw_report_json_text(w->op));
+    json_object_set_new(row, "state", json_string(states[w->state]));
+    json_object_set_new(row, "of", json_string(pw_waive_names(w->entry->waiver.gates, gates, sizeof gates)));
+    json_object_set_new(row, "until", json_string(w->entry->waiver.until));
+    json_object_set_new(row, "owner", pw_report_json_text(w->entry->waiver.owner));
+    json_object_set_new(row, "reason", pw_report_json_text(w->entry->waiver.reason));
     return row;
 }
 
-struct json_t *pw_report_gate_json(const struct pw_report_gate *gate, const struct pw_inventory *inventory)
+struct json_t *pw_report_gate_json(const struct pw_report_gate *gate)
 {
     json_t *root = json_object(), *rows = json_array(), *notes = json_array(), *waivers = json_array();
 
@@ -393,16 +405,13 @@ struct json_t *pw_report_gate_json(const struct pw_report_gate *gate, const stru
         json_array_append_new(rows, json_decision(gate, i));
     for (size_t i = 0; i < gate->note_count; i++)
         json_array_append_new(notes, pw_report_json_text(gate->notes[i]));
-    for (size_t i = 0; i < gate->judgement.count; i++) {
-        const struct pw_judged *item = &gate->judgement.items[i];
-
-        if (item->entry && item->entry->waiver.present && item->run)
-            json_array_append_new(waivers, json_waiver(item, &inventory->signatures[i]));
-    }
+    for (size_t i = 0; i < gate->judgement.waiver_count; i++)
+        json_array_append_new(waivers, json_waiver(&gate->judgement.waivers[i]));
     json_object_set_new(root, "decisions", rows);
     json_object_set_new(root, "notes", notes);
     json_object_set_new(root, "waivers", waivers);
     json_object_set_new(root, "failing", json_integer((json_int_t)gate->judgement.failing));
     json_object_set_new(root, "waived", json_integer((json_int_t)gate->judgement.waived));
+    json_object_set_new(root, "expired", json_integer((json_int_t)gate->judgement.expired));
     return root;
 }

@@ -27,12 +27,13 @@ struct pw_report_gate {
     struct pw_judgement judgement;
 };
 
-void pw_report_gate_text(const struct pw_report_gate *gate, const struct pw_inventory *inventory, bool color,
-                         struct pw_buf *out);
-void pw_report_gate_md(const struct pw_report_gate *gate, const struct pw_inventory *inventory, struct pw_buf *out);
-struct json_t *pw_report_gate_json(const struct pw_report_gate *gate, const struct pw_inventory *inventory);
+void pw_report_gate_text(const struct pw_report_gate *gate, bool color, struct pw_buf *out);
+void pw_report_gate_md(const struct pw_report_gate *gate, struct pw_buf *out);
+struct json_t *pw_report_gate_json(const struct pw_report_gate *gate);
 
 /* One sentence a signature for whoever reads why it fails: "precision: error …; throughput: …". */
 void pw_report_gate_why(const struct pw_judged *item, struct pw_buf *out);
+/* "a waiver of all, EXPIRED on 2026-03-01, ann: ticket 7; it passes: remove the waiver" */
+void pw_report_gate_waiver(const struct pw_judged_waiver *waiver, struct pw_buf *out);
 
 #endif

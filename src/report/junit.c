@@ -147,6 +147,22 @@ static void gate_suite(const struct pw_report_check *check, pw_gate_kind kind, s
     }
 }
 
+/* A waiver is a test of its own: past its last day somebody has to renew or remove it. */
+static void waiver_suite(const struct pw_report_check *check, struct suite *s)
+{
+    for (size_t i = 0; check->gate && i < check->gate->judgement.waiver_count; i++) {
+        const struct pw_judged_waiver *w = &check->gate->judgement.waivers[i];
+        struct pw_signature of = {.op_label = w->op[0] ? w->op : "waiver", .shapes = w->entry->waiver.until};
+        struct pw_buf why = {0};
+
+        memcpy(of.id, w->entry->id, sizeof of.id);
+        begin_test(s, &of, "waiver until");
+        pw_report_gate_waiver(w, &why);
+        end_test(s, w->state == PW_JUDGED_EXPIRED ? "failure" : NULL, pw_buf_text(&why), NULL);
+        pw_buf_clear(&why);
+    }
+}
+
 static void one_target(const struct pw_report_target *target, struct pw_buf *out)
 {
     static const struct pw_signature whole = {.op_label = "target", .shapes = "", .id = ""};
@@ -160,6 +176,8 @@ static void one_target(const struct pw_report_target *target, struct pw_buf *out
     }
     cases_suite(target->check, &s);
     end_suite(&s, "cases", target->check, target->target, out);
+    waiver_suite(target->check, &s);
+    end_suite(&s, "waivers", target->check, target->target, out);
     for (int kind = 0; target->check->gate && target->check->gate->which && kind < PW_GATE_KIND_COUNT; kind++) {
         gate_suite(target->check, (pw_gate_kind)kind, &s);
         end_suite(&s, pw_gate_kind_name((pw_gate_kind)kind), target->check, target->target, out);

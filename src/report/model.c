@@ -1,6 +1,7 @@
 #include "report/model.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,6 +46,14 @@ double pw_report_row_target_ns(const struct pw_report_row *row)
     return row->result && row->result->target_ns > 0 ? (double)row->result->target_ns : NAN;
 }
 
+bool pw_report_waiver_over(const struct pw_report *report, const struct pw_triage_entry *entry)
+{
+    char today[PW_TRIAGE_DATE];
+
+    snprintf(today, sizeof today, "%.10s", report->made);
+    return pw_triage_waiver(entry, PW_WAIVE_ALL, today) == PW_WAIVER_EXPIRED;
+}
+
 double pw_report_row_speed(const struct pw_report_row *row)
 {
     if (row->bench && row->bench->speedup > 0)
@@ -63,6 +72,15 @@ struct building {
     struct pw_report_target_part *part;
     char today[PW_TRIAGE_DATE];
 };
+
+/* What a waiver has to cover, as in a check: being off the target, or its cases. */
+static bool off_target(const struct pw_report_row *row)
+{
+    const char *coverage = pw_report_row_coverage(row);
+
+    return !strcmp(coverage, pw_coverage_name(PW_COVERAGE_HOST)) ||
+           !strcmp(coverage, pw_coverage_name(PW_COVERAGE_MISSING));
+}
 
 static pw_status read_rows(struct building *b, struct pw_error *err)
 {
@@ -88,13 +106,13 @@ static pw_status read_rows(struct building *b, struct pw_error *err)
 
         row->signature = &inventory->signatures[i];
         row->triage = pw_triage_find(b->report->triage, id);
-        row->waiver = pw_triage_waiver(row->triage, PW_WAIVE_ALL, b->today);
         for (size_t r = 0; status == PW_OK && r < result_count; r++)
             if (!strcmp(results[r].signature_id, id))
                 row->result = &results[r];
         for (size_t r = 0; status == PW_OK && r < bench_count; r++)
             if (!strcmp(benches[r].signature_id, id))
                 row->bench = &benches[r];
+        row->waiver = pw_triage_waiver(row->triage, off_target(row) ? PW_WAIVE_COVERAGE : PW_WAIVE_VERIFY, b->today);
     }
     return status;
 }

@@ -110,6 +110,7 @@ const char *pw_report_row_coverage(const struct pw_report_row *row); /* "?" not 
 double pw_report_row_share(const struct pw_report_row *row);         /* error / tolerance; NaN */
 double pw_report_row_speed(const struct pw_report_row *row);         /* reference / target; NaN */
 double pw_report_row_target_ns(const struct pw_report_row *row);     /* NaN */
+bool pw_report_waiver_over(const struct pw_report *report, const struct pw_triage_entry *entry); /* on its day */
 
 void pw_report_md(const struct pw_report *report, struct pw_buf *out);
 void pw_report_html(const struct pw_report *report, struct pw_buf *out);

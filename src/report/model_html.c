@@ -203,6 +203,7 @@ static void environment(const struct pw_report_target_part *p, struct pw_buf *ou
 
 static void waivers(const struct pw_report *report, struct pw_buf *out)
 {
+    char gates[64];
     bool any = false;
 
     for (size_t i = 0; i < pw_triage_count(report->triage); i++) {
@@ -211,13 +212,15 @@ static void waivers(const struct pw_report *report, struct pw_buf *out)
         if (!e->waiver.present)
             continue;
         if (!any)
-            pw_buf_puts(
-                out,
-                "<h2>Waivers</h2>\n<table><tr><th>operator</th><th>until</th><th>owner</th><th>reason</th></tr>\n");
+            pw_buf_puts(out, "<h2>Waivers</h2>\n<table><tr><th>operator</th><th>signature</th><th>of</th><th>until</"
+                             "th><th>owner</th><th>reason</th></tr>\n");
         any = true;
         pw_buf_puts(out, "<tr>");
         cell(out, e->op);
-        cell(out, e->waiver.until);
+        cell(out, e->id);
+        cell(out, pw_waive_names(e->waiver.gates, gates, sizeof gates));
+        pw_buf_printf(out, "<td class=\"c\">%s%s</td>", e->waiver.until,
+                      pw_report_waiver_over(report, e) ? " <b>expired</b>" : "");
         cell(out, e->waiver.owner);
         cell(out, e->waiver.reason);
         pw_buf_puts(out, "</tr>\n");

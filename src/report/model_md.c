@@ -126,6 +126,7 @@ static void end_to_end(const struct pw_report_target_part *p, struct pw_buf *out
 
 static void waivers(const struct pw_report *report, struct pw_buf *out)
 {
+    char gates[64];
     bool any = false;
 
     for (size_t i = 0; i < pw_triage_count(report->triage); i++) {
@@ -133,11 +134,14 @@ static void waivers(const struct pw_report *report, struct pw_buf *out)
 
         if (!e->waiver.present)
             continue;
-        pw_buf_puts(out, any ? "" : "\n## Waivers\n\n| operator | until | owner | reason |\n|---|---|---|---|\n");
+        pw_buf_puts(out, any ? ""
+                             : "\n## Waivers\n\n| operator | signature | of | until | owner | reason |\n"
+                               "|---|---|---|---|---|---|\n");
         any = true;
         pw_buf_puts(out, "| ");
         pw_report_md_cell(out, e->op);
-        pw_buf_printf(out, " | %s | ", e->waiver.until);
+        pw_buf_printf(out, " | %s | %s | %s%s | ", e->id, pw_waive_names(e->waiver.gates, gates, sizeof gates),
+                      e->waiver.until, pw_report_waiver_over(report, e) ? " **expired**" : "");
         pw_report_md_cell(out, e->waiver.owner);
         pw_buf_puts(out, " | ");
         pw_report_md_cell(out, e->waiver.reason);

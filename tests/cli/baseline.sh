@@ -71,10 +71,28 @@ check="$PORTWRIGHT check model.onnx --no-timing"
     waive 2000-01-01 all
     exits "an expired waiver" 1 $mine
     says "it is said" "$scratch/out" "EXPIRED"
+    exits "an expired waiver of what passes" 1 $check
+    says "who has to do what" "$scratch/out" "2000-01-01, ann: ticket 7; it passes: remove the waiver"
+    exits "as JUnit" 1 $check --format junit
+    says "a failing test" "$scratch/out" '<failure message="a waiver of all, EXPIRED: its last day was 2000-01-01'
+    exits "of a signature that was not asked for" 0 $check --op Abs
+    waive 9999-12-31 all
+    exits "one that holds and is not needed" 0 $check
+    says "which is said" "$scratch/out" "not needed"
     printf 'signatures:\n  "%s": {waver: {}}\n' "$id" >"$graph/triage.yaml"
     exits "a broken triage file" 2 $mine
     says "where" "$scratch/err" "triage.yaml:2:"
     rm "$graph/triage.yaml"
+
+    # Two targets of one kind would write the same files.
+    exits "two of a kind" 2 "$PORTWRIGHT" baseline record other.onnx --no-timing --target opencl --target opencl:0
+    says "refused with both names" "$scratch/err" "target 'opencl:0' is not recorded: it is of the same kind as 'opencl'"
+    exits "in a check, too" 2 "$PORTWRIGHT" check other.onnx --no-timing --record --target opencl --target opencl:0
+    exits "two kinds are recorded" 0 "$PORTWRIGHT" baseline record other.onnx --no-timing --target opencl --target reference
+    [ "$(find baselines/other-* -name '*-pending.yaml' | wc -l)" = 2 ] && [ -f baselines/other-*/reference/precision-pending.yaml ] &&
+        ok "each in its folder" || not_ok "each in its folder" "$scratch/out"
+    exits "the reference's is found again" 1 "$PORTWRIGHT" check other.onnx --no-timing --target reference --baseline pending
+    says "and compared" "$scratch/out" "coverage     1 held"
 
     # Formats, several targets.
     exits "JSON" 1 $mine --format json

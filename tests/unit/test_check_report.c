@@ -45,6 +45,7 @@ struct world { /* one check: 0 held, 1 failed, 2 on the host against the protoco
     struct pw_report_gate gate;
     struct pw_report_failure failure;
     struct pw_report_check check;
+    bool partial;
 };
 
 static void add_waiver(struct pw_triage *triage, const char *id, const char *until, unsigned gates)
@@ -104,7 +105,8 @@ static void make(struct world *w)
 
 static const struct pw_judgement *judge(struct world *w, bool baseline)
 {
-    struct pw_judge_request request = {.inventory = &inventory, .rows = w->rows, .triage = w->triage, .today = TODAY};
+    struct pw_judge_request request = {
+        .inventory = &inventory, .rows = w->rows, .triage = w->triage, .partial = w->partial, .today = TODAY};
     struct pw_error err = {0};
 
     if (baseline) {
@@ -182,6 +184,62 @@ static void test_judgement(void **state)
     assert_int_equal(judge(&w, true)->failing, 1);
     w.rows[0] = NULL; /* waivers do not prove anything */
     assert_false(judge(&w, true)->passed);
+    clear(&w);
+}
+
+/* A waiver that is over fails the check whatever its signature does: it passes, was not in the check, or was not
+ * chosen (then nothing is said of it). */
+static void test_expired(void **state)
+{
+    static const char elsewhere[] = "ffffffffffffffff";
+    struct world w;
+    struct pw_report_target target;
+    struct pw_buf out = {0};
+    struct pw_error err = {0};
+    char why[2048];
+
+    (void)state;
+    make(&w);
+    w.results[1].gate_failed = w.results[2].gate_failed = false;
+    assert_true(judge(&w, false)->passed);
+    add_waiver(w.triage, signatures[0].id, "2026-02-28", PW_WAIVE_THROUGHPUT);
+    assert_false(judge(&w, false)->passed);
+    assert_int_equal(w.gate.judgement.failing, 0);
+    assert_int_equal(w.gate.judgement.expired, 1);
+    assert_int_equal(w.gate.judgement.unneeded, 0);
+    add_waiver(w.triage, signatures[3].id, "2026-02-28", PW_WAIVE_ALL); /* known, not run */
+    add_waiver(w.triage, elsewhere, "2026-02-28", PW_WAIVE_ALL);
+    w.partial = true;
+    assert_int_equal(judge(&w, false)->expired, 1);
+    w.partial = false;
+    assert_int_equal(judge(&w, false)->expired, 3);
+    pw_report_check_text(&w.check, 140, false, &out);
+    assert_non_null(
+        strstr(pw_buf_text(&out),
+               "FAIL         Softmax-13 00112233445566a0  a waiver of throughput, EXPIRED: its last day was "
+               "2026-02-28, ann: ticket <7>; it passes: remove the waiver\n"));
+    assert_non_null(strstr(pw_buf_text(&out), "FAIL         ffffffffffffffff  a waiver of all"));
+    assert_non_null(strstr(pw_buf_text(&out), "its signature is not in this check: renew or remove the waiver"));
+    assert_non_null(strstr(pw_buf_text(&out), "GATE FAILED: 3 waivers are over"));
+    pw_buf_clear(&out);
+    pw_report_check_md(&w.check, &out);
+    assert_non_null(strstr(pw_buf_text(&out), "| **FAIL: expired**; it passes: remove the waiver | Softmax-13 |"));
+    pw_buf_clear(&out);
+    target = (struct pw_report_target){"opencl", &w.check, ""};
+    pw_report_junit_add(&(struct pw_report_targets){&target, 1}, &out);
+    assert_non_null(strstr(pw_buf_text(&out), "<testsuite name=\"waivers on opencl, n=1\" tests=\"3\" failures=\"3\""));
+    assert_non_null(
+        strstr(pw_buf_text(&out), "<testcase classname=\"Softmax-13\" name=\"waiver until 2026-02-28 0011"));
+    pw_buf_clear(&out);
+    assert_int_equal(pw_report_check_json(&w.check, &out, &err), PW_OK);
+    if (!schema_check_text("check.schema.json", pw_buf_text(&out), why, sizeof why))
+        fail_msg("%s", why);
+    pw_buf_clear(&out);
+    w.results[0].gate_failed = true; /* it covers what fails no more, and says so */
+    assert_int_equal(judge(&w, false)->failing, 1);
+    pw_report_check_text(&w.check, 140, false, &out);
+    assert_non_null(strstr(pw_buf_text(&out), "it still fails: repair it or renew the waiver"));
+    pw_buf_clear(&out);
     clear(&w);
 }
 
@@ -316,10 +374,10 @@ static void test_junit(void **state)
     pw_report_junit_add(&report, &out);
     pw_report_junit_end(&out);
     text = pw_buf_text(&out);
-    /* cases of three signatures, three gates of two, one unusable target */
-    assert_int_equal(count_of(text, "<testsuite "), 5);
-    assert_int_equal(count_of(text, "</testsuite>"), 5);
-    assert_int_equal(count_of(text, "<testcase "), 3 + 3 * 2 + 1);
+    /* cases of three signatures, two waivers, three gates of two, one unusable target */
+    assert_int_equal(count_of(text, "<testsuite "), 6);
+    assert_int_equal(count_of(text, "</testsuite>"), 6);
+    assert_int_equal(count_of(text, "<testcase "), 3 + 2 + 3 * 2 + 1);
     assert_non_null(strstr(text, "tests=\"3\" failures=\"1\" errors=\"0\" skipped=\"1\""));
     assert_non_null(strstr(text, "error 9e-07, was 1e-07"));
     assert_non_null(
@@ -334,10 +392,8 @@ static void test_junit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_judgement),
-        cmocka_unit_test(test_one_target),
-        cmocka_unit_test(test_several_targets),
-        cmocka_unit_test(test_junit),
+        cmocka_unit_test(test_judgement),       cmocka_unit_test(test_expired), cmocka_unit_test(test_one_target),
+        cmocka_unit_test(test_several_targets), cmocka_unit_test(test_junit),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
