@@ -75,10 +75,11 @@ static int show(const struct pw_options *options, const struct texts *own)
     struct pw_store *store = NULL;
     struct pw_arena arena = {0};
     struct pw_history_series *series = NULL;
-    struct pw_report_history_row *rows = NULL;
+    struct pw_report_history history = {0};
+    struct pw_history_environment *environments = NULL;
     struct pw_buf out = {0};
     struct pw_error err = {0};
-    size_t count = 0;
+    size_t count = 0, environment_count = 0;
     bool to_terminal = !options->output && isatty(STDOUT_FILENO);
     pw_status status = own->since ? parse_since("since", own->since, &filter.since_ms, &err) : PW_OK;
     int exit_code;
@@ -88,16 +89,20 @@ static int show(const struct pw_options *options, const struct texts *own)
     if (status == PW_OK)
         status = pw_history_read(store, &filter, &arena, &series, &count, &err);
     if (status == PW_OK)
-        status = pw_report_history(series, count, &arena, &rows, &err);
+        status = pw_history_environments(store, &arena, &environments, &environment_count, &err);
+    if (status == PW_OK)
+        status = pw_report_history(series, count, &arena, &history, &err);
+    history.environments = environments;
+    history.environment_count = environment_count;
     if (status == PW_OK) {
         if (options->format == PW_FORMAT_JSON)
-            status = pw_report_history_json(rows, count, &out, &err);
+            status = pw_report_history_json(&history, &out, &err);
         else if (options->format == PW_FORMAT_CSV)
-            pw_report_history_csv(rows, count, &out);
+            pw_report_history_csv(&history, &out);
         else if (options->format == PW_FORMAT_MD)
-            pw_report_history_md(rows, count, &out);
+            pw_report_history_md(&history, &out);
         else
-            pw_report_history_text(rows, count, to_terminal ? pw_options_width() : 140, false, &out);
+            pw_report_history_text(&history, to_terminal ? pw_options_width() : 140, false, &out);
     }
     exit_code = finish(options, status, &out, &err);
     pw_store_close(store);

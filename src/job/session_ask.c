@@ -208,6 +208,10 @@ static pw_status answer_compare(struct pw_session *session, struct pw_store *sto
     pw_buf_printf(&text,
                   "operator               run %-6lld run %-6lld     error     error    speed    speed   change\n",
                   first, second);
+    if (status == PW_OK && strcmp(a[0].environment_id, b[0].environment_id) != 0)
+        pw_buf_printf(&text, "another environment: %s, then %s: the times do not compare\n",
+                      a[0].environment_id[0] ? a[0].environment_id : "unknown",
+                      b[0].environment_id[0] ? b[0].environment_id : "unknown");
     for (size_t i = 0, k = 0; status == PW_OK && (i < a_count || k < b_count);) {
         int order = i == a_count               ? 1
                     : k == b_count             ? -1

@@ -9,6 +9,7 @@
 #include <jansson.h>
 
 #include "base/clock.h"
+#include "bench/environment.h"
 #include "report/check.h"
 
 #define LEAST_RATIO 0.03 /* a level that moved by less is not spoken of */
@@ -106,6 +107,33 @@ static pw_status drift(struct analysis *a)
     return status;
 }
 
+/* In which environments the series was timed, and where it came to the newest one. */
+static void look_at_environments(struct analysis *a)
+{
+    const struct pw_history_series *s = a->row->series;
+    struct pw_report_history_row *row = a->row;
+    const char *newest;
+
+    row->newest_timed = row->moved_before = s->count;
+    for (size_t i = 0; i < s->count; i++)
+        if (!isnan(row->ratios[i]))
+            row->newest_timed = i;
+    if (row->newest_timed == s->count)
+        return;
+    newest = s->points[row->newest_timed].environment_id;
+    for (size_t i = 0; i < s->count; i++) {
+        bool first = !isnan(row->ratios[i]);
+
+        for (size_t k = 0; k < i && first; k++)
+            first = isnan(row->ratios[k]) || strcmp(s->points[k].environment_id, s->points[i].environment_id) != 0;
+        row->environments += first;
+        if (isnan(row->ratios[i]) || !strcmp(s->points[i].environment_id, newest))
+            continue;
+        row->elsewhere++;
+        row->moved_before = i;
+    }
+}
+
 static int by_point(const void *a, const void *b)
 {
     const struct pw_report_change *x = a, *y = b;
@@ -140,6 +168,7 @@ static pw_status analyse(struct analysis *a)
         if (status == PW_OK)
             status = add_changes(a, changes, count, true);
     }
+    look_at_environments(a);
     if (status == PW_OK && s->count)
         status = drift(a);
     if (a->row->change_count)
@@ -148,17 +177,17 @@ static pw_status analyse(struct analysis *a)
 }
 
 pw_status pw_report_history(const struct pw_history_series *series, size_t count, struct pw_arena *arena,
-                            struct pw_report_history_row **rows, struct pw_error *err)
+                            struct pw_report_history *out, struct pw_error *err)
 {
     pw_status status = PW_OK;
 
-    *rows = pw_arena_alloc(arena, count + 1, sizeof **rows);
-    if (!*rows)
-        return pw_error_memory(err, count * sizeof **rows);
+    *out = (struct pw_report_history){.rows = pw_arena_alloc(arena, count + 1, sizeof *out->rows), .count = count};
+    if (!out->rows)
+        return pw_error_memory(err, count * sizeof *out->rows);
     for (size_t i = 0; i < count && status == PW_OK; i++) {
-        struct analysis a = {.row = &(*rows)[i], .arena = arena, .err = err};
+        struct analysis a = {.row = &out->rows[i], .arena = arena, .err = err};
 
-        (*rows)[i] = (struct pw_report_history_row){.series = &series[i], .drift_per_month = NAN, .drift_p = NAN};
+        out->rows[i] = (struct pw_report_history_row){.series = &series[i], .drift_per_month = NAN, .drift_p = NAN};
         status = analyse(&a);
     }
     return status;
@@ -226,11 +255,89 @@ static void drift_text(const struct pw_report_history_row *row, struct pw_buf *o
 /* The last that was measured. */
 static double newest_ratio(const struct pw_report_history_row *row)
 {
-    size_t i = row->series->count;
+    return row->newest_timed < row->series->count ? row->ratios[row->newest_timed] : NAN;
+}
 
-    while (i > 1 && isnan(row->ratios[i - 1]))
-        i--;
-    return row->ratios[i - 1];
+static const char *id_of(const struct pw_report_history_row *row, size_t point)
+{
+    const char *id = row->series->points[point].environment_id;
+
+    return id[0] ? id : "an unknown one";
+}
+
+/* Speeds for a curve: those of other environments than the newest are not in it. */
+static void speeds_of(const struct pw_report_history_row *row, double *speeds)
+{
+    const struct pw_history_series *s = row->series;
+
+    for (size_t i = 0; i < s->count; i++)
+        speeds[i] =
+            !row->elsewhere || !strcmp(id_of(row, i), id_of(row, row->newest_timed)) ? -log(row->ratios[i]) : NAN;
+}
+
+/* "environment: 3 of 12 timed runs in another (9ab…, the last 2026-03-01 run 14): they do not compare, and are not in
+ * the curve" */
+static void describe_environments(const struct pw_report_history_row *row, struct pw_buf *out)
+{
+    const struct pw_history_point *last = &row->series->points[row->moved_before];
+    size_t timed = 0;
+    char date[32];
+
+    for (size_t i = 0; i < row->series->count; i++)
+        timed += !isnan(row->ratios[i]);
+    pw_buf_printf(out,
+                  "another environment: %zu of %zu timed runs were not in %s (the last in %s, %s run %" PRId64
+                  "); they do not compare with the newest and are not in the curve",
+                  row->elsewhere, timed, id_of(row, row->newest_timed), id_of(row, row->moved_before),
+                  day(last->wall_ms, date), last->run);
+}
+
+static const char *json_of(const struct pw_report_history *h, const char *id)
+{
+    for (size_t i = 0; i < h->environment_count; i++)
+        if (!strcmp(h->environments[i].id, id))
+            return h->environments[i].json;
+    return NULL;
+}
+
+/* What the two environments of a row differ in; "" not known. */
+static void differences(const struct pw_report_history *h, const struct pw_report_history_row *row, struct pw_buf *out)
+{
+    const char *then = json_of(h, row->series->points[row->moved_before].environment_id);
+    const char *now = json_of(h, row->series->points[row->newest_timed].environment_id);
+    struct pw_environment before = {0}, after = {0};
+    struct pw_error why = {0};
+
+    if (then && now && pw_environment_parse(then, &before, &why) == PW_OK &&
+        pw_environment_parse(now, &after, &why) == PW_OK)
+        pw_environment_differences(&before, &after, PW_ENVIRONMENT_TIMING, "then", "now", out);
+    pw_environment_clear(&before);
+    pw_environment_clear(&after);
+}
+
+/* Each pair of environments that a row went between, once, with what differs. */
+static void text_differences(const struct pw_report_history *h, const char *before, const char *after,
+                             struct pw_buf *out)
+{
+    for (size_t i = 0; i < h->count; i++) {
+        const struct pw_report_history_row *row = &h->rows[i];
+        struct pw_buf text = {0};
+        bool said = !row->elsewhere;
+
+        for (size_t k = 0; k < i && !said; k++)
+            said = h->rows[k].elsewhere &&
+                   !strcmp(id_of(&h->rows[k], h->rows[k].moved_before), id_of(row, row->moved_before)) &&
+                   !strcmp(id_of(&h->rows[k], h->rows[k].newest_timed), id_of(row, row->newest_timed));
+        if (said)
+            continue;
+        differences(h, row, &text);
+        pw_buf_printf(out, "%senvironment %s, then %s: ", before, id_of(row, row->moved_before),
+                      id_of(row, row->newest_timed));
+        pw_text_display(out, text.size ? pw_buf_text(&text) : "what differs is not recorded",
+                        text.size ? text.size : 28, 0, false);
+        pw_buf_puts(out, after);
+        pw_buf_clear(&text);
+    }
 }
 
 static const struct pw_history_point *newest(const struct pw_report_history_row *row)
@@ -238,9 +345,10 @@ static const struct pw_history_point *newest(const struct pw_report_history_row 
     return &row->series->points[row->series->count - 1];
 }
 
-void pw_report_history_text(const struct pw_report_history_row *rows, size_t count, int width, bool ascii,
-                            struct pw_buf *out)
+void pw_report_history_text(const struct pw_report_history *history, int width, bool ascii, struct pw_buf *out)
 {
+    const struct pw_report_history_row *rows = history->rows;
+    size_t count = history->count;
     size_t spark = width > 130 ? SPARK_WIDTH : 10;
 
     if (!count) {
@@ -262,10 +370,9 @@ void pw_report_history_text(const struct pw_report_history_row *rows, size_t cou
             out->failed = true;
             return;
         }
-        for (size_t k = 0; k < s->count; k++) {
+        for (size_t k = 0; k < s->count; k++)
             errors[k] = log_error(&s->points[k]);
-            speeds[k] = -log(rows[i].ratios[k]);
-        }
+        speeds_of(&rows[i], speeds);
         pad(out, s->op, 20, false);
         pw_buf_printf(out, " %-16s ", s->signature);
         pad(out, s->target, 10, false);
@@ -288,14 +395,23 @@ void pw_report_history_text(const struct pw_report_history_row *rows, size_t cou
             describe(&rows[i], &rows[i].changes[k], out);
             pw_buf_putc(out, '\n');
         }
+        if (rows[i].elsewhere) {
+            pw_buf_puts(out, "    ");
+            describe_environments(&rows[i], out);
+            pw_buf_putc(out, '\n');
+        }
         pw_free(errors);
     }
+    text_differences(history, "", "\n", out);
 }
 
 /* ---- Markdown, CSV, JSON ---- */
 
-void pw_report_history_md(const struct pw_report_history_row *rows, size_t count, struct pw_buf *out)
+void pw_report_history_md(const struct pw_report_history *history, struct pw_buf *out)
 {
+    const struct pw_report_history_row *rows = history->rows;
+    size_t count = history->count;
+
     pw_buf_puts(out,
                 "| operator | signature | target | dims | runs | last | standing | error | ref/tgt | trend | drift "
                 "| changes |\n|---|---|---|---|---:|---|---|---:|---:|---|---|---|\n");
@@ -319,8 +435,7 @@ void pw_report_history_md(const struct pw_report_history_row *rows, size_t count
                       newest(&rows[i])->standing);
         pw_buf_printf(out, "%s | ", figure(newest(&rows[i])->error, "e", figure_text, sizeof figure_text));
         pw_buf_printf(out, "%s | ", figure(newest_ratio(&rows[i]), "x", figure_text, sizeof figure_text));
-        for (size_t k = 0; k < s->count; k++)
-            speeds[k] = -log(rows[i].ratios[k]);
+        speeds_of(&rows[i], speeds);
         pw_trend_sparkline(speeds, s->count, SPARK_WIDTH, false, out);
         pw_buf_puts(out, " | ");
         drift_text(&rows[i], out);
@@ -329,15 +444,23 @@ void pw_report_history_md(const struct pw_report_history_row *rows, size_t count
             pw_buf_puts(&text, k ? "; " : "");
             describe(&rows[i], &rows[i].changes[k], &text);
         }
+        if (rows[i].elsewhere) {
+            pw_buf_puts(&text, rows[i].change_count ? "; " : "");
+            describe_environments(&rows[i], &text);
+        }
         pw_report_md_cell(out, pw_buf_text(&text));
         pw_buf_puts(out, " |\n");
         pw_buf_clear(&text);
         pw_free(speeds);
     }
+    text_differences(history, "\n> ", "\n", out);
 }
 
-void pw_report_history_csv(const struct pw_report_history_row *rows, size_t count, struct pw_buf *out)
+void pw_report_history_csv(const struct pw_report_history *history, struct pw_buf *out)
 {
+    const struct pw_report_history_row *rows = history->rows;
+    size_t count = history->count;
+
     pw_buf_puts(out, "signature,operator,target,dims,run,time,environment,standing,coverage,kernel,kernel_hash,error,"
                      "tolerance,target_ns,reference_ns,reference\r\n");
     for (size_t i = 0; i < count; i++)
@@ -420,18 +543,30 @@ static json_t *json_row(const struct pw_report_history_row *row)
     json_object_set_new(item, "changes", changes);
     json_object_set_new(item, "drift_per_month", pw_report_json_real(row->drift_per_month));
     json_object_set_new(item, "drift_p", pw_report_json_real(row->drift_p));
+    json_object_set_new(item, "environments", json_integer((json_int_t)row->environments));
+    json_object_set_new(item, "timed_elsewhere", json_integer((json_int_t)row->elsewhere));
     return item;
 }
 
-pw_status pw_report_history_json(const struct pw_report_history_row *rows, size_t count, struct pw_buf *out,
-                                 struct pw_error *err)
+static json_t *json_environment(const struct pw_history_environment *e)
 {
-    json_t *root = json_pack("{s:i, s:s}", "schema", 1, "report", "history"), *series = json_array();
+    json_t *fields = json_loads(e->json, 0, NULL);
+
+    return fields ? fields : json_null();
+}
+
+pw_status pw_report_history_json(const struct pw_report_history *history, struct pw_buf *out, struct pw_error *err)
+{
+    json_t *root = json_pack("{s:i, s:s}", "schema", 1, "report", "history"), *series = json_array(),
+           *environments = json_object();
     char *text;
 
-    for (size_t i = 0; i < count; i++)
-        json_array_append_new(series, json_row(&rows[i]));
+    for (size_t i = 0; i < history->count; i++)
+        json_array_append_new(series, json_row(&history->rows[i]));
     json_object_set_new(root, "series", series);
+    for (size_t i = 0; i < history->environment_count; i++)
+        json_object_set_new(environments, history->environments[i].id, json_environment(&history->environments[i]));
+    json_object_set_new(root, "environments", environments);
     text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
     if (text) {
         pw_buf_puts(out, text);

@@ -35,6 +35,13 @@ struct pw_history_series { /* one signature on one target with one set of dims *
 pw_status pw_history_read(struct pw_store *store, const struct pw_history_filter *filter, struct pw_arena *arena,
                           struct pw_history_series **series, size_t *count, struct pw_error *err);
 
+/* The environments of the recorded runs, each once: what an id of a point stands for. */
+struct pw_history_environment {
+    const char *id, *json; /* bench/environment.h reads it */
+};
+pw_status pw_history_environments(struct pw_store *store, struct pw_arena *arena,
+                                  struct pw_history_environment **environments, size_t *count, struct pw_error *err);
+
 /* What a gate decided about a signature of a run. */
 struct pw_store_decision {
     const char *signature, *gate, *outcome; /* id; "precision"…; "worse"… */

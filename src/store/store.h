@@ -69,6 +69,7 @@ struct pw_store_signature_row {
     double worst_error, tolerance, worst_ratio;
     int64_t target_ns, reference_ns; /* medians; 0 unknown */
     int cases, held, failed;
+    const char *environment_id; /* of the run; "" unknown */
 };
 
 /* Latest result of each signature of the graph on the target (kind), newest run that has it. */

@@ -177,3 +177,37 @@ pw_status pw_history_read(struct pw_store *store, const struct pw_history_filter
     pw_free(r.points);
     return status;
 }
+
+pw_status pw_history_environments(struct pw_store *store, struct pw_arena *arena,
+                                  struct pw_history_environment **environments, size_t *count, struct pw_error *err)
+{
+    struct pw_history_environment *items = NULL;
+    sqlite3_stmt *q = NULL;
+    size_t n = 0, cap = 0;
+    int code = SQLITE_DONE;
+    pw_status status = pw_store_prepare(store,
+                                        "SELECT environment_id, environment FROM run WHERE id IN (SELECT MAX(id) FROM "
+                                        "run WHERE environment_id != '' GROUP BY environment_id) ORDER BY id",
+                                        &q, err);
+
+    while (status == PW_OK && (code = sqlite3_step(q)) == SQLITE_ROW) {
+        status = PW_GROW(items, cap, n + 1, err);
+        if (status != PW_OK)
+            break;
+        items[n] = (struct pw_history_environment){pw_store_text_at(q, 0, arena), pw_store_text_at(q, 1, arena)};
+        if (!items[n].id || !items[n].json)
+            status = pw_error_memory(err, 256);
+        n++;
+    }
+    if (status == PW_OK && code != SQLITE_DONE)
+        status = pw_store_fail(store, "its environments could not be read", err);
+    *environments = status == PW_OK ? pw_arena_alloc(arena, n + 1, sizeof *items) : NULL;
+    if (status == PW_OK && !*environments)
+        status = pw_error_memory(err, n * sizeof *items);
+    if (status == PW_OK && n)
+        memcpy(*environments, items, n * sizeof *items);
+    *count = status == PW_OK ? n : 0;
+    sqlite3_finalize(q);
+    pw_free(items);
+    return status;
+}

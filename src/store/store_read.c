@@ -6,7 +6,8 @@
 
 #define RESULT_COLUMNS                                                                                                 \
     "r.run, r.wall_ms, r.signature, s.text, s.op, r.standing, r.coverage, r.implementation, r.reference_name,"         \
-    " r.worst_error, r.tolerance, r.worst_ratio, r.target_ns, r.reference_ns, r.cases, r.held, r.failed"
+    " r.worst_error, r.tolerance, r.worst_ratio, r.target_ns, r.reference_ns, r.cases, r.held, r.failed,"               \
+    " (SELECT environment_id FROM run AS its WHERE its.id = r.run)"
 
 static void read_result(sqlite3_stmt *q, struct pw_arena *arena, struct pw_store_signature_row *row)
 {
@@ -27,6 +28,7 @@ static void read_result(sqlite3_stmt *q, struct pw_arena *arena, struct pw_store
     row->cases = sqlite3_column_int(q, 14);
     row->held = sqlite3_column_int(q, 15);
     row->failed = sqlite3_column_int(q, 16);
+    row->environment_id = pw_store_text_at(q, 17, arena);
 }
 
 /* Steps through a query of RESULT_COLUMNS; finalizes it. */

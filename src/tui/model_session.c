@@ -211,6 +211,8 @@ static void keep_history(struct pw_tui *tui, const struct pw_event *event)
         snprintf(points[i].standing, sizeof points[i].standing, "%s", row->standing ? row->standing : "");
         snprintf(points[i].implementation, sizeof points[i].implementation, "%.60s",
                  row->implementation ? row->implementation : "");
+        snprintf(points[i].environment, sizeof points[i].environment, "%.20s",
+                 row->environment_id ? row->environment_id : "");
     }
     pw_free(tui->at->history.points);
     tui->at->history = (struct pw_tui_history){true, event->about, points, event->row_count};

@@ -168,6 +168,7 @@ struct pw_tui_point { /* one earlier result of a signature */
     double error, tolerance, ratio; /* ratio: reference over target time; NaN unknown */
     int64_t target_ns;
     char standing[16], implementation[64];
+    char environment[24]; /* id, "" unknown: times of two do not compare */
 };
 struct pw_tui_history {
     bool known;

@@ -21,6 +21,16 @@ static const char *label_ratio(char *dst, size_t size, double value)
     return dst;
 }
 
+/* Was the point timed in the environment of the newest that was? Times of others do not compare with it. */
+static bool comparable(const struct pw_tui_history *history, size_t point)
+{
+    size_t newest = history->count;
+
+    while (newest > 0 && isnan(history->points[newest - 1].ratio))
+        newest--;
+    return newest && !strcmp(history->points[point].environment, history->points[newest - 1].environment);
+}
+
 /* Where the level of a series of logarithms changed by 5 % or more. */
 static void find_changes(const double *values, size_t count, struct pw_arena *arena, size_t **marks, size_t *mark_count)
 {
@@ -41,7 +51,7 @@ void pw_view_history(const struct pw_tui *tui, struct pw_lines *lines, int heigh
     const struct pw_tui_history *history = &tui->at->history;
     double *values = pw_calloc(history->count + 1, sizeof *values);
     struct pw_arena arena = {0};
-    size_t *marks = NULL;
+    size_t *marks = NULL, elsewhere = 0;
     struct pw_chart chart = {.values = values, .count = history->count, .height = height, .limit = NAN};
 
     if (!values)
@@ -55,12 +65,16 @@ void pw_view_history(const struct pw_tui *tui, struct pw_lines *lines, int heigh
     chart.label = label_error;
     chart.style = PW_STYLE_ACCENT;
     pw_chart_add(&chart, tui->ascii, lines);
-    for (size_t i = 0; i < history->count; i++)
-        values[i] = log(history->points[i].ratio);
+    for (size_t i = 0; i < history->count; i++) {
+        bool here = comparable(history, i);
+
+        values[i] = here ? log(history->points[i].ratio) : NAN;
+        elsewhere += !here && !isnan(history->points[i].ratio);
+    }
     find_changes(values, history->count, &arena, &marks, &chart.mark_count);
     chart.marks = marks;
     for (size_t i = 0; i < history->count; i++)
-        values[i] = history->points[i].ratio;
+        values[i] = comparable(history, i) ? history->points[i].ratio : NAN;
     chart.title = chart.mark_count ? "speed: reference time over target time; its level changed at the marks"
                                    : "speed: reference time over target time";
     chart.logarithmic = false;
@@ -68,8 +82,16 @@ void pw_view_history(const struct pw_tui *tui, struct pw_lines *lines, int heigh
     chart.label = label_ratio;
     chart.style = PW_STYLE_GOOD;
     pw_chart_add(&chart, tui->ascii, lines);
+    if (elsewhere)
+        pw_lines_addf(lines, PW_STYLE_WARN, 3,
+                      "%zu runs in other environments are left out: their times do not compare", elsewhere);
     pw_arena_clear(&arena);
     pw_free(values);
+}
+
+static const char *known(const char *environment)
+{
+    return environment[0] ? environment : "unknown";
 }
 
 static void add_point(struct pw_lines *lines, const struct pw_tui_point *point)
@@ -103,8 +125,13 @@ static void add_history(const struct pw_tui *tui, struct pw_lines *lines)
     pw_lines_add(lines, PW_STYLE_NORMAL, 0, "");
     pw_view_history(tui, lines, 6);
     pw_lines_head(lines, "Runs, newest first");
-    for (size_t i = history->count; i-- > 0;)
+    for (size_t i = history->count; i-- > 0;) {
         add_point(lines, &history->points[i]);
+        if (i && strcmp(history->points[i].environment, history->points[i - 1].environment) != 0)
+            pw_lines_addf(lines, PW_STYLE_WARN, 3,
+                          "-- above: environment %s; below: %s; times do not compare across --",
+                          known(history->points[i].environment), known(history->points[i - 1].environment));
+    }
 }
 
 static void add_comparison(const char *text, struct pw_lines *lines)

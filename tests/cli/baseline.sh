@@ -93,6 +93,7 @@ check="$PORTWRIGHT check model.onnx --no-timing"
         ok "each in its folder" || not_ok "each in its folder" "$scratch/out"
     exits "the reference's is found again" 1 "$PORTWRIGHT" check other.onnx --no-timing --target reference --baseline pending
     says "and compared" "$scratch/out" "coverage     1 held"
+    rm -r baselines/other-*
 
     # Formats, several targets.
     exits "JSON" 1 $mine --format json

@@ -88,9 +88,9 @@ static void add_run(struct pw_store *store, const char *id, const char *target, 
         "INSERT INTO run(kind, graph, model_path, target, target_kind, device, environment, bindings, protocol, "
         "version,"
         " seed, begin_ms, end_ms, outcome, exit_code, environment_id) VALUES('check', 'abcd12', 'm', '%s', 'k', 'd', "
-        "'{}',"
+        "'{\"target\": \"opencl\", \"id\": \"%s\", \"cpu\": \"chip %s\"}',"
         " 'n=1', '', '1', 1, %lld, %lld, 'held', 0, '%s')",
-        target, (long long)at, (long long)at + 1, environment);
+        target, environment, environment, (long long)at, (long long)at + 1, environment);
     sql(store,
         "INSERT INTO result(run, signature, wall_ms, standing, coverage, implementation, nodes, cases, held, failed,"
         " no_evidence, worst_error, worst_ratio, tolerance, target_ns, reference_ns, reference_name, gate_failed,"
@@ -164,7 +164,7 @@ static void test_report(void **state)
     struct pw_arena arena = {0};
     struct pw_history_series *series;
     struct pw_history_filter filter = {.op = "Softmax-13"};
-    struct pw_report_history_row *rows;
+    struct pw_report_history history;
     struct pw_buf out = {0};
     struct pw_error err = {0};
     char why[2048];
@@ -172,26 +172,27 @@ static void test_report(void **state)
     (void)state;
     fill(store);
     assert_int_equal(read_series(store, &filter, &arena, &series), 1);
-    assert_int_equal(pw_report_history(series, 1, &arena, &rows, &err), PW_OK);
-    assert_int_equal(rows[0].change_count, 1);
-    assert_int_equal(rows[0].changes[0].at, 12);
-    assert_true(rows[0].changes[0].throughput);
-    assert_true(fabs(rows[0].changes[0].factor - 1.2) < 0.005);
-    pw_report_history_text(rows, 1, 140, false, &out);
+    assert_int_equal(pw_report_history(series, 1, &arena, &history, &err), PW_OK);
+    assert_int_equal(history.rows[0].change_count, 1);
+    assert_int_equal(history.rows[0].changes[0].at, 12);
+    assert_true(history.rows[0].changes[0].throughput);
+    assert_true(fabs(history.rows[0].changes[0].factor - 1.2) < 0.005);
+    pw_report_history_text(&history, 140, false, &out);
     assert_non_null(strstr(pw_buf_text(&out), "20 % slower, kernel changed"));
     assert_non_null(strstr(pw_buf_text(&out), "0.83x"));
     pw_buf_clear(&out);
-    pw_report_history_md(rows, 1, &out);
+    pw_report_history_md(&history, &out);
     assert_non_null(strstr(pw_buf_text(&out), "| Softmax-13 |"));
     pw_buf_clear(&out);
-    pw_report_history_csv(rows, 1, &out);
+    pw_report_history_csv(&history, &out);
     assert_non_null(strstr(pw_buf_text(&out), "\"new\",2e-07,1e-06,1200,1000,\"loops\"\r\n"));
     pw_buf_clear(&out);
-    assert_int_equal(pw_report_history_json(rows, 1, &out, &err), PW_OK);
+    assert_int_equal(pw_report_history_json(&history, &out, &err), PW_OK);
     if (!schema_check_text("history.schema.json", pw_buf_text(&out), why, sizeof why))
         fail_msg("%s", why);
     pw_buf_clear(&out);
-    pw_report_history_text(rows, 0, 140, false, &out);
+    history.count = 0;
+    pw_report_history_text(&history, 140, false, &out);
     assert_non_null(strstr(pw_buf_text(&out), "no runs"));
     pw_buf_clear(&out);
     pw_store_close(store);
@@ -205,16 +206,43 @@ static void test_environments_are_series_of_their_own(void **state)
     struct pw_arena arena = {0};
     struct pw_history_series *series;
     struct pw_history_filter filter = {0};
-    struct pw_report_history_row *rows;
+    struct pw_report_history history;
     struct pw_error err = {0};
+
+    struct pw_history_environment *environments;
+    struct pw_buf out = {0};
+    size_t count = 0;
+    char why[2048];
 
     (void)state;
     add_signature(store, SOFTMAX, "Softmax-13");
     for (int i = 0; i < 20; i++)
         add_run(store, SOFTMAX, "opencl", i % 2 ? "e1" : "e2", i * DAY, 2e-7, i % 2 ? 1000 : 2000);
     assert_int_equal(read_series(store, &filter, &arena, &series), 1);
-    assert_int_equal(pw_report_history(series, 1, &arena, &rows, &err), PW_OK);
-    assert_int_equal(rows[0].change_count, 0);
+    assert_int_equal(pw_report_history(series, 1, &arena, &history, &err), PW_OK);
+    assert_int_equal(history.rows[0].change_count, 0);
+    assert_int_equal(history.rows[0].environments, 2);
+    assert_int_equal(history.rows[0].elsewhere, 10);
+    assert_int_equal(history.rows[0].newest_timed, 19);
+    assert_int_equal(history.rows[0].moved_before, 18);
+    assert_int_equal(pw_history_environments(store, &arena, &environments, &count, &err), PW_OK);
+    assert_int_equal(count, 2);
+    history.environments = environments;
+    history.environment_count = count;
+    pw_report_history_text(&history, 140, false, &out);
+    assert_non_null(
+        strstr(pw_buf_text(&out), "another environment: 10 of 20 timed runs were not in e1 (the last in e2"));
+    assert_non_null(strstr(pw_buf_text(&out), "environment e2, then e1: cpu: 'chip e2' then, 'chip e1' now"));
+    pw_buf_clear(&out);
+    pw_report_history_md(&history, &out);
+    assert_non_null(strstr(pw_buf_text(&out), "not in e1 (the last in e2"));
+    assert_non_null(strstr(pw_buf_text(&out), "\n> environment e2, then e1: cpu: 'chip e2' then"));
+    pw_buf_clear(&out);
+    assert_int_equal(pw_report_history_json(&history, &out, &err), PW_OK);
+    if (!schema_check_text("history.schema.json", pw_buf_text(&out), why, sizeof why))
+        fail_msg("%s", why);
+    assert_non_null(strstr(pw_buf_text(&out), "\"timed_elsewhere\": 10"));
+    pw_buf_clear(&out);
     pw_store_close(store);
     pw_arena_clear(&arena);
 }
