@@ -6,7 +6,7 @@
 
 #define RESULT_COLUMNS                                                                                                 \
     "r.run, r.wall_ms, r.signature, s.text, s.op, r.standing, r.coverage, r.implementation, r.reference_name,"         \
-    " r.worst_error, r.tolerance, r.worst_ratio, r.target_ns, r.reference_ns, r.cases, r.held, r.failed,"               \
+    " r.worst_error, r.tolerance, r.worst_ratio, r.target_ns, r.reference_ns, r.cases, r.held, r.failed,"              \
     " (SELECT environment_id FROM run AS its WHERE its.id = r.run)"
 
 static void read_result(sqlite3_stmt *q, struct pw_arena *arena, struct pw_store_signature_row *row)

@@ -82,7 +82,8 @@ static void fill_answers(struct pw_tui *tui)
                                                   .worst_error = i < 5 ? 1e-7 : 1,
                                                   .tolerance = 1e-6,
                                                   .target_ns = 1000 + 100 * i,
-                                                  .reference_ns = 1000};
+                                                  .reference_ns = 1000,
+                                                  .environment_id = i ? "9ab3f1c25d6e7f80" : "576cd2a469ee5f68"};
     send(tui, &history);
     send(tui, &environment);
     send(tui, &baselines);
