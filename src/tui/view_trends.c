@@ -83,8 +83,8 @@ void pw_view_history(const struct pw_tui *tui, struct pw_lines *lines, int heigh
     chart.style = PW_STYLE_GOOD;
     pw_chart_add(&chart, tui->ascii, lines);
     if (elsewhere)
-        pw_lines_addf(lines, PW_STYLE_WARN, 3,
-                      "%zu runs in other environments are left out: their times do not compare", elsewhere);
+        pw_lines_addf(lines, PW_STYLE_WARN, 3, "%zu run%s in other environments left out: the times do not compare",
+                      elsewhere, elsewhere == 1 ? "" : "s");
     pw_arena_clear(&arena);
     pw_free(values);
 }
