@@ -105,6 +105,15 @@ static void put_number(struct pw_buf *out, bool known, double value)
     put(out, number(text, sizeof text, known, value), 9, true);
 }
 
+static void put_time(struct pw_buf *out, int64_t time_ns)
+{
+    char text[32] = "-";
+
+    if (time_ns)
+        pw_text_duration(text, sizeof text, (double)time_ns / 1e9);
+    put(out, text, 9, true);
+}
+
 static const char *paint(pw_node_standing standing, bool color)
 {
     if (!color)
@@ -141,6 +150,7 @@ static void text_node(const struct pw_report_run *report, const struct pw_endtoe
     put(out, row->on_target ? "target" : "host", 6, false);
     pw_buf_putc(out, ' ');
     put(out, row->dtype == PW_DTYPE_UNDEFINED ? "" : pw_dtype_facts(row->dtype)->short_name, 4, false);
+    put_time(out, row->time_ns);
     put_number(out, row->has_isolated, row->isolated.max_error);
     put_number(out, row->has_isolated, row->tolerance);
     put_number(out, compared(&row->propagated), row->propagated.max_error);
@@ -156,7 +166,7 @@ static void text_node(const struct pw_report_run *report, const struct pw_endtoe
 
 static void text_nodes(const struct pw_report_run *report, int width, bool color, struct pw_buf *out)
 {
-    size_t name = width > 110 ? (size_t)width - 80 : 30;
+    size_t name = width > 119 ? (size_t)width - 89 : 30;
     bool any = false;
 
     name = name > 60 ? 60 : name;
@@ -167,13 +177,59 @@ static void text_nodes(const struct pw_report_run *report, int width, bool color
             continue;
         if (!any) {
             put(out, "node", name, false);
-            pw_buf_puts(out, " operator       where  type       own tolerance  arrived  allowed  standing\n");
+            pw_buf_puts(out, " operator       where  type     time      own tolerance  arrived  allowed  standing\n");
         }
         any = true;
         text_node(report, row, name, color, out);
     }
     if (any)
         pw_buf_putc(out, '\n');
+}
+
+#define SLOWEST 5 /* nodes that text names */
+
+static int by_node_time(const void *a, const void *b)
+{
+    const struct pw_endtoend_node *x = *(const struct pw_endtoend_node *const *)a,
+                                  *y = *(const struct pw_endtoend_node *const *)b;
+
+    if (x->time_ns != y->time_ns)
+        return x->time_ns < y->time_ns ? 1 : -1;
+    return (x->position > y->position) - (x->position < y->position);
+}
+
+/* Where the time of the nodes goes. */
+static void text_times(const struct pw_report_run *report, struct pw_buf *out)
+{
+    const struct pw_endtoend_totals *t = &report->totals;
+    double total = (double)t->nodes_target_ns + (double)t->nodes_host_ns;
+    const struct pw_endtoend_node **sorted = pw_calloc(report->node_count + 1, sizeof *sorted);
+    char a[32], b[32], safe[96];
+
+    if (!sorted || total <= 0) {
+        pw_free(sorted);
+        return;
+    }
+    for (size_t i = 0; i < report->node_count; i++)
+        sorted[i] = report->nodes[i];
+    qsort(sorted, report->node_count, sizeof *sorted, by_node_time);
+    pw_buf_printf(out, "times of the nodes: %s on the target, %s on the host",
+                  pw_text_duration(a, sizeof a, (double)t->nodes_target_ns / 1e9),
+                  pw_text_duration(b, sizeof b, (double)t->nodes_host_ns / 1e9));
+    for (size_t i = 0; i < report->node_count && i < SLOWEST && sorted[i]->time_ns; i++) {
+        struct pw_buf name = {0};
+
+        pw_report_run_name(report, sorted[i], &name);
+        pw_buf_printf(out, "%s '%s' %.1f %%",
+                      i ? "," : "; most:", pw_text_show(safe, sizeof safe, pw_buf_text(&name), 60),
+                      100 * (double)sorted[i]->time_ns / total);
+        pw_buf_clear(&name);
+    }
+    pw_buf_puts(
+        out, "\n(on the target from the first launch until the device is idle, tensors and packed weights being "
+             "there: the least of up to five;\non the host the reference once; other work may run beside: portwright "
+             "bench measures quietly)\n");
+    pw_free(sorted);
 }
 
 static const struct pw_endtoend_node *row_of(const struct pw_report_run *report, const struct pw_node *node)
@@ -398,6 +454,7 @@ void pw_report_run_text(const struct pw_report_run *report, int width, bool colo
     if (report->mode == PW_ENDTOEND_NODES) {
         text_nodes(report, width, color, out);
         text_findings(report, out);
+        text_times(report, out);
         pw_buf_putc(out, '\n');
     }
     if (report->mode == PW_ENDTOEND_SWEEP) {
@@ -421,19 +478,22 @@ static void md_number(struct pw_buf *out, bool known, double value)
 
 static void md_nodes(const struct pw_report_run *report, struct pw_buf *out)
 {
-    pw_buf_puts(out, "\n| node | operator | where | dtype | own error | tolerance | arrived | allowed | standing |\n"
-                     "|---|---|---|---|---:|---:|---:|---:|---|\n");
+    pw_buf_puts(out,
+                "\n| node | operator | where | dtype | time | own error | tolerance | arrived | allowed | standing |\n"
+                "|---|---|---|---|---:|---:|---:|---:|---:|---|\n");
     for (size_t i = 0; i < report->node_count; i++) {
         const struct pw_endtoend_node *row = report->nodes[i];
         struct pw_buf name = {0};
+        char time[32];
 
         pw_report_run_name(report, row, &name);
         pw_buf_puts(out, "| ");
         pw_report_md_cell(out, pw_buf_text(&name));
         pw_buf_puts(out, " | ");
         pw_report_md_cell(out, pw_report_run_op(report, row));
-        pw_buf_printf(out, " | %s | %s |", row->on_target ? "target" : "host",
-                      row->dtype == PW_DTYPE_UNDEFINED ? "" : pw_dtype_name(row->dtype));
+        pw_buf_printf(out, " | %s | %s | %s |", row->on_target ? "target" : "host",
+                      row->dtype == PW_DTYPE_UNDEFINED ? "" : pw_dtype_name(row->dtype),
+                      row->time_ns ? pw_text_duration(time, sizeof time, (double)row->time_ns / 1e9) : "");
         md_number(out, row->has_isolated, row->isolated.max_error);
         md_number(out, row->has_isolated, row->tolerance);
         md_number(out, compared(&row->propagated), row->propagated.max_error);
@@ -511,7 +571,7 @@ static void csv_number(struct pw_buf *out, bool known, double value, bool last)
 static void csv_nodes(const struct pw_report_run *report, struct pw_buf *out)
 {
     pw_buf_puts(out, "position,node,operator,where,implementation,dtype,runs,own_error,tolerance,arrived,allowed,"
-                     "standing,nonfinite_origin,reason\r\n");
+                     "standing,nonfinite_origin,time_ns,reason\r\n");
     for (size_t i = 0; i < report->node_count; i++) {
         const struct pw_endtoend_node *row = report->nodes[i];
         struct pw_buf name = {0};
@@ -530,6 +590,9 @@ static void csv_nodes(const struct pw_report_run *report, struct pw_buf *out)
         csv_number(out, compared(&row->propagated), row->allowed, false);
         pw_report_csv_field(out, pw_node_standing_name(row->standing), false);
         pw_buf_printf(out, "%d,", row->nonfinite_origin);
+        if (row->time_ns)
+            pw_buf_printf(out, "%" PRId64, row->time_ns);
+        pw_buf_putc(out, ',');
         pw_report_csv_field(out, row->reason, true);
         pw_buf_clear(&name);
     }

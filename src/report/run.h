@@ -1,6 +1,6 @@
 /*
  * The report of a run of the whole graph: outputs with their end-to-end errors, nodes with what is their own error and
- * what arrived, or layers by the damage that a narrow dtype does; text, JSON (schema 1), CSV or Markdown from the same
+ * what arrived, or layers by the damage that a narrow dtype does; text, JSON (schema 2), CSV or Markdown from the same
  * rows. Pure: reads plain data, writes into a buffer.
  */
 #ifndef PW_REPORT_RUN_H

@@ -1,4 +1,4 @@
-/* A run of the whole graph as JSON, schema 1 (share/schema/run.schema.json). An infinite error is null with mismatches.
+/* A run of the whole graph as JSON, schema 2 (share/schema/run.schema.json). An infinite error is null with mismatches.
  */
 #include <jansson.h>
 #include <stdlib.h>
@@ -71,6 +71,7 @@ static json_t *json_node(const struct pw_report_run *report, const struct pw_end
     set(item, "cast", json_boolean(row->cast));
     set(item, "note", pw_report_json_text(row->note));
     set(item, "runs", integer(row->runs));
+    set(item, "time_ns", row->time_ns ? json_integer(row->time_ns) : json_null());
     set(item, "standing", json_string(pw_node_standing_name(row->standing)));
     set(item, "reason", pw_report_json_text(row->reason));
     set(item, "own", json_comparison(&row->isolated, row->has_isolated));
@@ -170,6 +171,8 @@ static json_t *json_totals(const struct pw_report_run *report)
     set(item, "live_bytes", json_integer(t->live_bytes));
     set(item, "target_ns", t->target_ns ? json_integer(t->target_ns) : json_null());
     set(item, "reference_ns", t->reference_ns ? json_integer(t->reference_ns) : json_null());
+    set(item, "nodes_target_ns", t->nodes_target_ns ? json_integer(t->nodes_target_ns) : json_null());
+    set(item, "nodes_host_ns", t->nodes_host_ns ? json_integer(t->nodes_host_ns) : json_null());
     set(item, "timed_runs", json_integer(t->timed_runs));
     set(item, "held", json_boolean(t->held));
     return item;
@@ -182,7 +185,7 @@ pw_status pw_report_run_json(const struct pw_report_run *report, struct pw_buf *
     json_t *root = json_object(), *nodes = json_array(), *outputs = json_array(), *layers = json_array();
     char *text;
 
-    set(root, "schema", json_integer(1));
+    set(root, "schema", json_integer(2));
     set(root, "report", json_string("run"));
     set(root, "mode", json_string(modes[report->mode]));
     set(root, "model", pw_report_json_text(report->model_path));

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "graph/infer.h"
 
 static bool is_floating(const struct pw_call *call)
@@ -81,12 +82,27 @@ static pw_status allocate(const struct pw_call *call, struct pw_value *outputs, 
     return PW_OK;
 }
 
+/* Which inputs are the model's own: what a kernel packs of them is packed once. */
+static bool *constants_of(const struct pw_node *node, int input_count)
+{
+    bool *constant = pw_calloc((size_t)input_count + 1, sizeof *constant);
+
+    for (int i = 0; constant && i < input_count; i++)
+        constant[i] = node->inputs[i] != PW_NO_VALUE && node->graph->values[node->inputs[i]].initializer;
+    return constant;
+}
+
+#define TIMED_RUNS 5          /* of a node, behind its first run, which may generate code */
+#define TIMED_ENOUGH 20000000 /* ns: a long node is not run again and again */
+
 static pw_status execute(struct pw_target_eval *run, const struct pw_kernel *kernel, const struct pw_call *call,
                          const struct pw_value *const *inputs, int input_count, struct pw_value *outputs,
-                         int output_count, struct pw_error *err)
+                         int output_count, int64_t *time_ns, struct pw_error *err)
 {
     struct pw_plan plan = {0};
     struct pw_exec_reply reply = {0};
+    int64_t samples[TIMED_RUNS];
+    bool *constant = run->timed ? constants_of(call->node, input_count) : NULL; /* without: packed each time */
     struct pw_exec_request request = {.plan = &plan,
                                       .call = call,
                                       .inputs = inputs,
@@ -94,6 +110,10 @@ static pw_status execute(struct pw_target_eval *run, const struct pw_kernel *ker
                                       .outputs = outputs,
                                       .output_count = output_count,
                                       .poison = true,
+                                      .constant = constant,
+                                      .repeats = run->timed ? TIMED_RUNS : 0,
+                                      .samples_ns = run->timed ? samples : NULL,
+                                      .min_time_ns = TIMED_ENOUGH,
                                       .seed = run->seed,
                                       .cancel = run->cancel};
     pw_status status;
@@ -106,8 +126,12 @@ static pw_status execute(struct pw_target_eval *run, const struct pw_kernel *ker
                               reply.overrun ? "wrote outside the buffer of" : "changed the input", reply.where);
     if (status == PW_OK)
         status = pw_call_cut(call, reply.found, outputs, err);
+    for (int i = 0; status == PW_OK && run->timed && i < reply.sample_count; i++)
+        if (!i || samples[i] < *time_ns)
+            *time_ns = samples[i]; /* the least: what ran beside it only adds */
     pw_exec_reply_clear(&reply);
     pw_plan_clear(&plan);
+    pw_free(constant);
     return status;
 }
 
@@ -353,7 +377,7 @@ pw_status pw_target_eval_step(struct pw_target_eval *run, const struct pw_node *
     if (status != PW_OK)
         goto done;
     if (kernel && concrete) {
-        status = execute(run, kernel, &state.call, state.in, input_count, outputs, output_count, err);
+        status = execute(run, kernel, &state.call, state.in, input_count, outputs, output_count, &step->time_ns, err);
         step->on_target = true;
         step->implementation = pw_kernel_name(kernel);
         run->target_nodes += status == PW_OK;
@@ -369,7 +393,10 @@ pw_status pw_target_eval_step(struct pw_target_eval *run, const struct pw_node *
                       step);
         else
             run->host_nodes += !constant;
+        int64_t begin = pw_clock_ns();
+
         status = run_on_host(node, state.in, input_count, outputs, output_count, seed, err);
+        step->time_ns = run->timed && !constant ? pw_clock_ns() - begin : 0;
     }
     run->cast_nodes += step->cast && status == PW_OK;
     if (status == PW_OK && step->cast)

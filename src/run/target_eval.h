@@ -41,10 +41,11 @@ struct pw_target_eval {
     char host_note[256];  /* the first of those, and why */
     struct pw_host_reason reasons[PW_TARGET_EVAL_REASONS];
     size_t reason_count;
-    pw_target_storage *storage;  /* NULL: the graph's dtypes throughout */
-    pw_target_host *host;        /* NULL: whatever a kernel serves runs there */
-    void *placement_user;        /* of both */
-    size_t cast_nodes;           /* nodes that ran in another dtype than the graph's */
+    pw_target_storage *storage; /* NULL: the graph's dtypes throughout */
+    pw_target_host *host;       /* NULL: whatever a kernel serves runs there */
+    void *placement_user;       /* of both */
+    size_t cast_nodes;          /* nodes that ran in another dtype than the graph's */
+    bool timed; /* kernels run a few times more, for step->time_ns; what packs constant inputs is kept then */
     const volatile bool *cancel; /* may be NULL */
 };
 
@@ -54,7 +55,9 @@ struct pw_target_step {
     bool cast;                  /* in another storage dtype than the graph's */
     const char *implementation; /* kernel's name, or "reference" */
     pw_dtype dtype;             /* executed dtype of its first floating tensor; UNDEFINED: none is floating */
-    char note[200];             /* why on the host, or why not in the wanted dtype; "" */
+    int64_t time_ns; /* timed: of a kernel, first launch to idle device, the least of a few runs behind a first one, its
+                        tensors being there; of a node on the host, the reference once. 0: unknown */
+    char note[200];  /* why on the host, or why not in the wanted dtype; "" */
 };
 
 /* A node without subgraphs on values in nominal dtypes; outputs (zeroed by the caller) come in the graph's dtypes and

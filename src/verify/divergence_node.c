@@ -122,9 +122,11 @@ static pw_status run_target(struct pw_node_run *nr, struct pw_error *err)
     struct pw_error failure = {0};
     pw_status status = outputs ? PW_OK : pw_error_memory(err, (size_t)nr->out_count * sizeof *outputs);
 
+    nr->run->target.timed = nr->run->request->mode == PW_ENDTOEND_NODES; /* this one of the node's runs */
     if (status == PW_OK)
         status = pw_target_eval_step(&nr->run->target, nr->node, nr->gots, nr->in_count, outputs, nr->out_count,
                                      nr->seed, &nr->step, &failure);
+    nr->run->target.timed = false;
     for (int o = 0; o < nr->out_count && status == PW_OK; o++)
         nr->out[o].got = outputs[o];
     pw_free(outputs);
@@ -243,6 +245,8 @@ static void describe(struct pw_node_run *nr)
     row->cast = nr->step.cast;
     row->implementation = nr->step.implementation;
     row->dtype = nr->step.dtype;
+    row->time_ns += nr->step.time_ns;
+    *(nr->step.on_target ? &nr->run->totals->nodes_target_ns : &nr->run->totals->nodes_host_ns) += nr->step.time_ns;
     if (nr->step.note[0] && !row->note[0]) {
         const char *note = pw_arena_strndup(&nr->run->arena, nr->step.note, strlen(nr->step.note));
 

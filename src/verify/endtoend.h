@@ -43,7 +43,9 @@ struct pw_endtoend_node {
     pw_dtype dtype;             /* executed; UNDEFINED: nothing floats */
     const char *note;           /* why on the host, or not in the wanted dtype; "" */
     size_t runs;                /* a loop's body runs often; the errors are the worst of all runs */
-    bool has_isolated;          /* false: control flow, draws, failed */
+    int64_t time_ns;   /* all runs together (run/target_eval.h says what of each); 0: unknown, or a pattern's or control
+                          flow's, whose nodes have their own */
+    bool has_isolated; /* false: control flow, draws, failed */
     struct pw_comparison isolated, propagated;
     int output;            /* the worst by its own error */
     double tolerance;      /* of the isolated error */
@@ -140,6 +142,7 @@ struct pw_endtoend_totals {
     int64_t live_bytes;              /* live tensors of the graph in their own dtypes, at most: the least needed */
     int64_t first_ns;                /* the first timed run of the target, compiling included; 0 not timed */
     int64_t target_ns, reference_ns; /* medians of the timed runs; 0 unknown */
+    int64_t nodes_target_ns, nodes_host_ns; /* times of the compared nodes, summed by where they ran; 0 unknown */
     int timed_runs;
     bool held;
 };

@@ -23,6 +23,11 @@ exits "node by node" 0 "$run" run small.onnx --dim "$dims" --compare nodes --no-
 says "by its ONNX name" "$scratch/out" "/layers.0/attention/Softmax"
 says "a pattern as a whole" "$scratch/out" "attention at "
 says "no culprit" "$scratch/out" "0 culprits, 0 victims"
+says "where the time goes" "$scratch/out" "times of the nodes: "
+exits "with times" 0 "$run" run small.onnx --dim "$dims" --compare nodes --no-timing --format csv
+timed=$(grep '"target"' "$scratch/out" | grep -c ',0,[1-9][0-9]*,')
+there=$(grep '"target"' "$scratch/out" | grep -cv '"pattern"')
+[ "$timed" = "$there" ] && [ "$there" -gt 20 ] && ok "of every node on the target ($timed)" || not_ok "of every node on the target ($timed of $there)" "$scratch/out"
 exits "Markdown" 0 "$run" run small.onnx --dim "$dims" --format md --no-timing
 says "a table of outputs" "$scratch/out" "| output | error |"
 exits "the reference as target" 0 "$run" run small.onnx --dim "$dims" --compare nodes --target reference --no-timing

@@ -607,6 +607,33 @@ static void expect_json(const struct ran *ran, pw_endtoend_mode mode)
     pw_buf_clear(&text);
 }
 
+/* Times belong to nodes: of a body, to those in it; to neither patterns nor runs that compare outputs only. */
+static void test_times(void **state)
+{
+    struct built made = loop_model(), whole = decoder_model();
+    struct ran *ran = new_ran(TEXTS("float32[1] 0.5")), *other = new_ran(TEXTS("int64[1,3] 1 2 3"));
+    int64_t sum = 0;
+    size_t patterns = 0;
+
+    (void)state;
+    run(ran, &made, PW_ENDTOEND_NODES);
+    assert_true(row_named(ran, "t")->time_ns > 0);
+    assert_int_equal(row_named(ran, "loop")->time_ns, 0);
+    assert_int_equal(ran->totals.nodes_target_ns, 0); /* the reference is on the host */
+    run(ran, &made, PW_ENDTOEND_OUTPUTS);
+    assert_int_equal(ran->totals.nodes_host_ns, 0);
+    run(other, &whole, PW_ENDTOEND_NODES);
+    for (size_t i = 0; i < other->row_count; i++) {
+        sum += other->rows[i].time_ns;
+        patterns += !other->rows[i].node;
+        assert_true(other->rows[i].node ? other->rows[i].time_ns > 0 : !other->rows[i].time_ns);
+    }
+    assert_true(patterns > 0);
+    assert_int_equal(sum, other->totals.nodes_host_ns);
+    done(ran, &made);
+    done(other, &whole);
+}
+
 static void test_reports(void **state)
 {
     struct built made = decoder_model();
@@ -678,6 +705,7 @@ int main(void)
         cmocka_unit_test(test_infinity_has_an_origin),
         cmocka_unit_test(test_nan_of_the_reference),
         cmocka_unit_test(test_a_loop_in_step),
+        cmocka_unit_test(test_times),
         cmocka_unit_test(test_another_branch),
         cmocka_unit_test(test_another_number_of_iterations),
         cmocka_unit_test(test_memory_is_bounded_by_what_lives),
