@@ -42,7 +42,7 @@ pw_status pw_lock_write(const struct pw_environment *environments, size_t count,
         return pw_error_set(err, PW_ERR_USAGE, "a lock needs a target");
     pw_buf_puts(out,
                 "# The environment that this project's verdicts and timings are pinned to.\n"
-                "# Written by `portwright env --lock`; compared by `portwright env --check` and `portwright --check`.\n"
+                "# Written by `portwright env --lock`; compared by `portwright env --compare` and `portwright --check`.\n"
                 "format: 1\nmachine:\n");
     put_fields(&environments[0], false, "  ", out);
     pw_buf_puts(out, "targets:\n");

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "cli/check_run.h"
 #include "cli/cmd.h"
 #include "report/bench.h"
@@ -108,11 +109,24 @@ static void follow(struct bench_run *run)
         fputs("\r\033[K", stderr);
 }
 
+/* What differs from portwright.lock goes to `differences`; false: there is no lock. */
+static bool compare_with_lock(const struct pw_environment *environment, struct pw_buf *differences)
+{
+    struct pw_error err = {0};
+    bool matches = true;
+
+    if (!pw_file_exists(PW_LOCK_FILE))
+        return false;
+    if (pw_lock_check(PW_LOCK_FILE, environment, &matches, differences, &err) != PW_OK)
+        pw_buf_printf(differences, "not known: %s\n", err.message);
+    return true;
+}
+
 static int write_report(const struct bench_run *run, const struct wanted *w, const char *target)
 {
     const struct pw_options *options = run->options;
     struct pw_environment environment = {0};
-    struct pw_buf out = {0};
+    struct pw_buf out = {0}, differences = {0};
     struct pw_error err = {0};
     struct pw_report_bench report = {.inventory = pw_session_inventory(run->session),
                                      .model_path = pw_session_model(run->session)->path,
@@ -129,6 +143,8 @@ static int write_report(const struct bench_run *run, const struct wanted *w, con
     pw_status status = pw_session_environment(run->session, &environment, &err);
     int exit_code;
 
+    if (status == PW_OK && compare_with_lock(&environment, &differences))
+        report.pin = pw_buf_text(&differences);
     if (status == PW_OK && options->format == PW_FORMAT_JSON)
         status = pw_report_bench_json(&report, &out, &err);
     else if (status == PW_OK && options->format == PW_FORMAT_CSV)
@@ -141,6 +157,7 @@ static int write_report(const struct bench_run *run, const struct wanted *w, con
         status = pw_error_memory(&err, out.size);
     exit_code = status == PW_OK ? pw_options_write(options, pw_buf_text(&out), out.size) : pw_options_fail(&err);
     pw_buf_clear(&out);
+    pw_buf_clear(&differences);
     pw_environment_clear(&environment);
     return exit_code;
 }

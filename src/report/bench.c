@@ -193,7 +193,35 @@ static void circumstances(const struct pw_report_bench *report, const char *end,
         pw_buf_printf(out, "no roofline: %s%s", b->peaks_why, end);
     else if (b->peaks_declared)
         pw_buf_printf(out, "the roof is what the target declares of itself%s", end);
-    pw_buf_printf(out, "environment %s%s", report->environment->id, end);
+    pw_buf_printf(
+        out, "environment %s%s%s", report->environment->id,
+        report->pin ? report->pin[0] ? ", not the one of portwright.lock" : ", as portwright.lock pins it" : "", end);
+}
+
+/* Figures of another environment than the pinned one are marked before anybody reads them. */
+static void mark_environment(const struct pw_report_bench *report, bool md, struct pw_buf *out)
+{
+    if (!report->pin || !report->pin[0])
+        return;
+    pw_buf_puts(out, md ? "\n**" : "");
+    pw_buf_puts(out,
+                "NOT THE PINNED ENVIRONMENT: these figures do not compare with those taken in that of portwright.lock");
+    pw_buf_puts(out, md ? "**\n\n" : "\n");
+    for (const char *line = report->pin; *line;) {
+        size_t length = strcspn(line, "\n");
+        struct pw_buf text = {0};
+
+        pw_buf_append(&text, line, length);
+        pw_buf_puts(out, md ? "- " : "  ");
+        if (md)
+            pw_report_md_cell(out, pw_buf_text(&text));
+        else
+            put_safe(out, pw_buf_text(&text));
+        pw_buf_putc(out, '\n');
+        pw_buf_clear(&text);
+        line += length + (line[length] == '\n');
+    }
+    pw_buf_puts(out, md ? "" : "\n");
 }
 
 void pw_report_bench_text(const struct pw_report_bench *report, int width, struct pw_buf *out)
@@ -210,6 +238,7 @@ void pw_report_bench_text(const struct pw_report_bench *report, int width, struc
     put_safe(out, report->info ? report->info->name : "unknown");
     pw_buf_printf(out, "\ndims %s, seed %" PRIu64 "\n\n", report->bindings[0] ? report->bindings : "all fixed",
                   report->seed);
+    mark_environment(report, false, out);
     put_cell(out, "operator", OP_WIDTH, false);
     put_cell(out, "n", 3, true);
     if (shapes)
@@ -235,10 +264,11 @@ void pw_report_bench_md(const struct pw_report_bench *report, struct pw_buf *out
     pw_report_md_cell(out, report->target);
     pw_buf_puts(out, ": ");
     pw_report_md_cell(out, report->info ? report->info->name : "unknown");
-    pw_buf_puts(out,
-                "\n\n| operator | n | shapes | kernel | time | interval | reference | speed | interval | GFLOP/s | "
-                "GB/s | roof | bound by |\n"
-                "|---|---:|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---|\n");
+    pw_buf_putc(out, '\n');
+    mark_environment(report, true, out);
+    pw_buf_puts(out, "\n| operator | n | shapes | kernel | time | interval | reference | speed | interval | GFLOP/s | "
+                     "GB/s | roof | bound by |\n"
+                     "|---|---:|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---|\n");
     for (size_t i = 0; i < report->bench->count; i++) {
         const struct pw_bench_figure *f = &report->bench->figures[i];
         const struct pw_signature *s = &report->inventory->signatures[f->signature];
@@ -310,7 +340,7 @@ void pw_report_bench_csv(const struct pw_report_bench *report, struct pw_buf *ou
     pw_buf_puts(out, "signature,operator,shapes,nodes,implementation,cache,slices,target_ns,target_low_ns,"
                      "target_high_ns,reference,reference_ns,reference_low_ns,reference_high_ns,speedup,speedup_low,"
                      "speedup_high,flops,read_bytes,write_bytes,flops_per_s,bytes_per_s,level,roof_ns,roof_share,bound,"
-                     "net_ns,believed,why\r\n");
+                     "net_ns,believed,why,environment,pinned\r\n");
     for (size_t i = 0; i < report->bench->count; i++) {
         const struct pw_bench_figure *f = &report->bench->figures[i];
         const struct pw_signature *s = &report->inventory->signatures[f->signature];
@@ -343,6 +373,8 @@ void pw_report_bench_csv(const struct pw_report_bench *report, struct pw_buf *ou
         pw_report_csv_field(out, timed ? pw_bound_name(f->roof.bound) : "", false);
         csv_number(out, f->net_ns, false);
         pw_buf_puts(out, !timed ? "," : f->suspicion ? "no," : "yes,");
-        pw_report_csv_field(out, f->skipped ? f->skipped : f->suspicion ? f->suspicion : "", true);
+        pw_report_csv_field(out, f->skipped ? f->skipped : f->suspicion ? f->suspicion : "", false);
+        pw_report_csv_field(out, report->environment->id, false);
+        pw_report_csv_field(out, !report->pin ? "" : report->pin[0] ? "no" : "yes", true);
     }
 }

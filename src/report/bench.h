@@ -14,6 +14,7 @@ struct pw_report_bench {
     const struct pw_target_info *info;
     const struct pw_environment *environment;
     const struct pw_bench_report *bench;
+    const char *pin; /* what differs from portwright.lock, one a line; "" nothing does; NULL: nothing is pinned */
     uint64_t seed;
     bool advice; /* in text and Markdown; JSON always has it */
     bool raw;    /* JSON: every run, not only the slices' medians */

@@ -187,6 +187,8 @@ pw_status pw_report_bench_json(const struct pw_report_bench *report, struct pw_b
     json_object_set_new(root, "bindings", pw_report_json_text(report->bindings));
     json_object_set_new(root, "seed", json_integer((json_int_t)report->seed));
     json_object_set_new(root, "environment", environment_json(report->environment));
+    json_object_set_new(root, "pinned", report->pin ? json_boolean(!report->pin[0]) : json_null());
+    json_object_set_new(root, "pin_differences", known_text(report->pin));
     json_object_set_new(root, "conditions", conditions_json(report->bench));
     json_object_set_new(root, "suspicious", json_integer((json_int_t)report->bench->suspicious));
     json_object_set_new(root, "figures", figures);

@@ -46,6 +46,30 @@ double pw_report_row_target_ns(const struct pw_report_row *row)
     return row->result && row->result->target_ns > 0 ? (double)row->result->target_ns : NAN;
 }
 
+const char *pw_report_row_environment(const struct pw_report_row *row)
+{
+    const char *id = row->bench && row->bench->target_ns > 0 ? row->bench->environment_id
+                     : row->result                           ? row->result->environment_id
+                                                             : NULL;
+
+    return id ? id : "";
+}
+
+bool pw_report_row_elsewhere(const struct pw_report_target_part *part, const struct pw_report_row *row)
+{
+    return !isnan(pw_report_row_target_ns(row)) && part->run.id &&
+           strcmp(pw_report_row_environment(row), part->run.environment_id) != 0;
+}
+
+size_t pw_report_elsewhere(const struct pw_report *report, const struct pw_report_target_part *part)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < report->inventory->signature_count; i++)
+        n += pw_report_row_elsewhere(part, &part->rows[i]);
+    return n;
+}
+
 bool pw_report_waiver_over(const struct pw_report *report, const struct pw_triage_entry *entry)
 {
     char today[PW_TRIAGE_DATE];
@@ -80,6 +104,14 @@ static bool off_target(const struct pw_report_row *row)
 
     return !strcmp(coverage, pw_coverage_name(PW_COVERAGE_HOST)) ||
            !strcmp(coverage, pw_coverage_name(PW_COVERAGE_MISSING));
+}
+
+/* Targets without an implementation of their own, host or none; not those where nothing is known. */
+void pw_report_missing_on(const struct pw_report *report, size_t signature, struct pw_buf *out)
+{
+    for (size_t t = 0; t < report->target_count; t++)
+        if (off_target(&report->targets[t].rows[signature]))
+            pw_buf_printf(out, "%s%s", out->size ? ", " : "", report->targets[t].target);
 }
 
 static pw_status read_rows(struct building *b, struct pw_error *err)
@@ -134,9 +166,10 @@ static pw_status read_trends(struct building *b, struct pw_error *err)
             row->trend_count = 0;
             for (size_t p = first; p < series[s].count; p++) {
                 const struct pw_history_point *point = &series[s].points[p];
+                bool comparable = !strcmp(point->environment_id, b->part->run.environment_id);
 
                 row->errors[row->trend_count] = point->error;
-                row->speeds[row->trend_count++] = point->target_ns && point->reference_ns
+                row->speeds[row->trend_count++] = comparable && point->target_ns && point->reference_ns
                                                       ? (double)point->reference_ns / (double)point->target_ns
                                                       : NAN;
             }
@@ -329,11 +362,11 @@ pw_status pw_report_build(const struct pw_report_request *request, struct pw_rep
         b.part = &report->targets[t];
         report->target_count = t + 1;
         *b.part = (struct pw_report_target_part){.target = request->targets[t], .kind = "", .device = ""};
-        status = read_rows(&b, err);
+        status = read_runs(&b, err);
         if (status == PW_OK)
-            status = read_trends(&b, err);
+            status = read_rows(&b, err);
         if (status == PW_OK)
-            status = read_runs(&b, err);
+            status = read_trends(&b, err); /* of the newest run's environment */
         if (status == PW_OK)
             status = judge(&b, err);
     }

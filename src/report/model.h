@@ -21,7 +21,8 @@ struct pw_report_row { /* a signature on a target; NaN and "" unknown */
     const struct pw_store_bench_row *bench;      /* NULL: never benchmarked */
     const struct pw_triage_entry *triage;        /* NULL: nothing decided */
     pw_waiver_state waiver;
-    double errors[PW_REPORT_TREND], speeds[PW_REPORT_TREND]; /* oldest first */
+    double errors[PW_REPORT_TREND]; /* oldest first */
+    double speeds[PW_REPORT_TREND]; /* NaN also where another environment than the newest had it */
     size_t trend_count;
 };
 
@@ -106,11 +107,16 @@ void pw_report_destroy(struct pw_report *report);
 
 /* "held", "failed", "unproven", "host", "not measured". */
 const char *pw_report_row_verdict(const struct pw_report_row *row);
-const char *pw_report_row_coverage(const struct pw_report_row *row); /* "?" not known */
-double pw_report_row_share(const struct pw_report_row *row);         /* error / tolerance; NaN */
-double pw_report_row_speed(const struct pw_report_row *row);         /* reference / target; NaN */
-double pw_report_row_target_ns(const struct pw_report_row *row);     /* NaN */
-bool pw_report_waiver_over(const struct pw_report *report, const struct pw_triage_entry *entry); /* on its day */
+void pw_report_missing_on(const struct pw_report *report, size_t signature, struct pw_buf *out); /* "chip-x, …" */
+const char *pw_report_row_coverage(const struct pw_report_row *row);                             /* "?" not known */
+double pw_report_row_share(const struct pw_report_row *row);            /* error / tolerance; NaN */
+double pw_report_row_speed(const struct pw_report_row *row);            /* reference / target; NaN */
+double pw_report_row_target_ns(const struct pw_report_row *row);        /* NaN */
+const char *pw_report_row_environment(const struct pw_report_row *row); /* id that its times belong to; "" unknown */
+/* Were its times taken in another environment than the target's newest run? Then they do not compare with the rest. */
+bool pw_report_row_elsewhere(const struct pw_report_target_part *part, const struct pw_report_row *row);
+size_t pw_report_elsewhere(const struct pw_report *report, const struct pw_report_target_part *part); /* such rows */
+bool pw_report_waiver_over(const struct pw_report *report, const struct pw_triage_entry *entry);      /* on its day */
 
 void pw_report_md(const struct pw_report *report, struct pw_buf *out);
 void pw_report_html(const struct pw_report *report, struct pw_buf *out);

@@ -18,8 +18,9 @@ static void csv_real(struct pw_buf *out, double value, bool last)
 
 void pw_report_csv(const struct pw_report *report, struct pw_buf *out)
 {
-    pw_buf_puts(out, "target,id,operator,shapes,category,nodes,flops_share,coverage,sensitivity,dynamic,verdict,cases,"
-                     "error,tolerance,error_share,target_ns,speed,roof_share,bound,status,owner,waived_until\n");
+    pw_buf_puts(
+        out, "target,id,operator,shapes,category,nodes,flops_share,coverage,sensitivity,dynamic,verdict,cases,"
+             "error,tolerance,error_share,target_ns,speed,roof_share,bound,status,owner,waived_until,environment\r\n");
     for (size_t t = 0; t < report->target_count; t++)
         for (size_t i = 0; i < report->inventory->signature_count; i++) {
             const struct pw_report_row *row = &report->targets[t].rows[i];
@@ -47,7 +48,9 @@ void pw_report_csv(const struct pw_report *report, struct pw_buf *out)
             pw_report_csv_field(out, b ? b->bound : "", false);
             pw_report_csv_field(out, row->triage ? pw_triage_status_name(row->triage->status) : "", false);
             pw_report_csv_field(out, row->triage ? row->triage->owner : "", false);
-            pw_report_csv_field(out, row->triage && row->triage->waiver.present ? row->triage->waiver.until : "", true);
+            pw_report_csv_field(out, row->triage && row->triage->waiver.present ? row->triage->waiver.until : "",
+                                false);
+            pw_report_csv_field(out, pw_report_row_environment(row), true);
         }
 }
 
@@ -75,6 +78,7 @@ static json_t *row_json(const struct pw_report_row *row)
     json_object_set_new(object, "speed", pw_report_json_real(pw_report_row_speed(row)));
     json_object_set_new(object, "bound", row->bench ? json_string(row->bench->bound) : json_null());
     json_object_set_new(object, "waived", json_boolean(row->waiver == PW_WAIVER_VALID));
+    json_object_set_new(object, "environment", json_string(pw_report_row_environment(row)));
     return object;
 }
 

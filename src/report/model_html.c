@@ -88,7 +88,10 @@ static void cards(const struct pw_report *report, const struct pw_report_target_
     if (isnan(p->speed))
         card(out, "speed", "not measured");
     else
-        card(out, "speed against the reference", "%.2f×", p->speed);
+        card(out,
+             pw_report_elsewhere(report, p) ? "speed against the reference, in several environments †"
+                                            : "speed against the reference",
+             "%.2f×", p->speed);
     pw_buf_puts(out, "</div>\n");
 }
 
@@ -107,7 +110,7 @@ static void evidence(const struct pw_report_target_part *p, struct pw_buf *out)
     pw_buf_puts(out, "</table>\n");
 }
 
-static void signature_row(const struct pw_report_row *row, struct pw_buf *out)
+static void signature_row(const struct pw_report_target_part *p, const struct pw_report_row *row, struct pw_buf *out)
 {
     const struct pw_signature *s = row->signature;
     const char *verdict = pw_report_row_verdict(row);
@@ -125,8 +128,9 @@ static void signature_row(const struct pw_report_row *row, struct pw_buf *out)
                   strchr(verdict, ' ') ? "none" : verdict, verdict, row->waiver == PW_WAIVER_VALID ? " (waived)" : "");
     cell_real(out, 1, 'e', "", row->result ? row->result->worst_error : NAN);
     cell_real(out, 2, 'f', "", pw_report_row_share(row));
-    pw_buf_printf(out, "<td class=\"n\">%s</td>",
-                  isnan(target) ? "–" : pw_text_duration(time, sizeof time, target / 1e9));
+    pw_buf_printf(out, "<td class=\"n\">%s%s</td>",
+                  isnan(target) ? "–" : pw_text_duration(time, sizeof time, target / 1e9),
+                  pw_report_row_elsewhere(p, row) ? " †" : "");
     cell_real(out, 2, 'f', "×", pw_report_row_speed(row));
     pw_buf_puts(out, "<td>");
     pw_svg_trend(row, out);
@@ -141,7 +145,51 @@ static void signatures(const struct pw_report *report, const struct pw_report_ta
         "<th class=\"n\">FLOPs</th><th>covered</th><th>sensitivity</th><th>verdict</th><th class=\"n\">error</th>"
         "<th class=\"n\">of tolerance</th><th class=\"n\">time</th><th class=\"n\">speed</th><th>trend</th></tr>\n");
     for (size_t i = 0; i < report->inventory->signature_count; i++)
-        signature_row(&p->rows[i], out);
+        signature_row(p, &p->rows[i], out);
+    pw_buf_puts(out, "</table></div>\n");
+    if (pw_report_elsewhere(report, p))
+        pw_buf_printf(
+            out,
+            "<p class=\"soft\">† %zu times were taken in another environment than the newest run's (%s): they "
+            "do not compare with the others.</p>\n",
+            pw_report_elsewhere(report, p), p->run.environment_id[0] ? p->run.environment_id : "unknown");
+}
+
+/* Several targets: one table, a column group for each, and what is missing where. */
+static void side_by_side(const struct pw_report *report, struct pw_buf *out)
+{
+    if (report->target_count < 2)
+        return;
+    pw_buf_puts(out, "<h2>Side by side</h2>\n<div class=\"wide\"><table><tr><th></th><th></th>");
+    for (size_t t = 0; t < report->target_count; t++) {
+        pw_buf_puts(out, "<th colspan=\"4\">");
+        pw_report_xml_text(out, report->targets[t].target);
+        pw_buf_puts(out, "</th>");
+    }
+    pw_buf_puts(out, "<th></th></tr>\n<tr><th>operator</th><th>shapes</th>");
+    for (size_t t = 0; t < report->target_count; t++)
+        pw_buf_puts(out, "<th>covered</th><th>verdict</th><th class=\"n\">of tolerance</th><th class=\"n\">speed</th>");
+    pw_buf_puts(out, "<th>missing on</th></tr>\n");
+    for (size_t i = 0; i < report->inventory->signature_count; i++) {
+        struct pw_buf missing = {0};
+
+        pw_buf_puts(out, "<tr>");
+        cell(out, report->inventory->signatures[i].op_label);
+        cell(out, report->inventory->signatures[i].shapes);
+        for (size_t t = 0; t < report->target_count; t++) {
+            const struct pw_report_row *row = &report->targets[t].rows[i];
+            const char *verdict = pw_report_row_verdict(row);
+
+            pw_buf_printf(out, "<td>%s</td><td class=\"v v-%s\">%s</td>", pw_report_row_coverage(row),
+                          strchr(verdict, ' ') ? "none" : verdict, verdict);
+            cell_real(out, 2, 'f', "", pw_report_row_share(row));
+            cell_real(out, 2, 'f', "×", pw_report_row_speed(row));
+        }
+        pw_report_missing_on(report, i, &missing);
+        cell(out, pw_buf_text(&missing));
+        pw_buf_puts(out, "</tr>\n");
+        pw_buf_clear(&missing);
+    }
     pw_buf_puts(out, "</table></div>\n");
 }
 
@@ -272,6 +320,7 @@ void pw_report_html(const struct pw_report *report, struct pw_buf *out)
         isnan(report->inventory->total_flops) ? "FLOPs unknown"
                                               : pw_text_si(flops, sizeof flops, report->inventory->total_flops, "FLOP"),
         report->made, report->version);
+    side_by_side(report, out);
     for (size_t t = 0; t < report->target_count; t++)
         target_part(report, &report->targets[t], out);
     waivers(report, out);

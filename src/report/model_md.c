@@ -34,7 +34,7 @@ static void summary(const struct pw_report *report, struct pw_buf *out)
         pw_buf_printf(out, " %zu | %zu | %zu | ", p->held, p->failed, p->unproven);
         number(out, 2, 'f', "", p->worst_share);
         pw_buf_puts(out, " | ");
-        number(out, 2, 'f', "x", p->speed);
+        number(out, 2, 'f', pw_report_elsewhere(report, p) ? "x †" : "x", p->speed);
         pw_buf_puts(out, " |\n");
     }
     pw_buf_puts(out, "\nCounts are signatures. Speed: geometric mean of the reference's time over the target's. Where "
@@ -80,10 +80,11 @@ static void signatures(const struct pw_report *report, const struct pw_report_ta
         number(out, 2, 'e', "", row->result ? row->result->worst_error : NAN);
         pw_buf_puts(out, " | ");
         number(out, 2, 'f', "", pw_report_row_share(row));
-        pw_buf_printf(out, " | %s | ",
+        pw_buf_printf(out, " | %s%s | ",
                       isnan(pw_report_row_target_ns(row))
                           ? "-"
-                          : pw_text_duration(time, sizeof time, pw_report_row_target_ns(row) / 1e9));
+                          : pw_text_duration(time, sizeof time, pw_report_row_target_ns(row) / 1e9),
+                      pw_report_row_elsewhere(p, row) ? " †" : "");
         number(out, 2, 'f', "x", pw_report_row_speed(row));
         pw_buf_printf(out, " | %s | ", row->bench ? row->bench->bound : "-");
         if (row->triage) {
@@ -91,6 +92,52 @@ static void signatures(const struct pw_report *report, const struct pw_report_ta
             pw_report_md_cell(out, row->triage->owner);
         }
         pw_buf_puts(out, " |\n");
+    }
+    if (pw_report_elsewhere(report, p))
+        pw_buf_printf(out,
+                      "\n† %zu times were taken in another environment than the newest run's (%s): they do not compare "
+                      "with the others.\n",
+                      pw_report_elsewhere(report, p), p->run.environment_id[0] ? p->run.environment_id : "unknown");
+}
+
+/* Several targets: one table, a column group for each, and what is missing where. */
+static void side_by_side(const struct pw_report *report, struct pw_buf *out)
+{
+    if (report->target_count < 2)
+        return;
+    pw_buf_puts(out, "\n## Side by side\n\n| operator | shapes |");
+    for (size_t t = 0; t < report->target_count; t++)
+        for (int column = 0; column < 4; column++) {
+            static const char *const heads[] = {"covered", "verdict", "of tolerance", "speed"};
+
+            pw_buf_putc(out, ' ');
+            pw_report_md_cell(out, report->targets[t].target);
+            pw_buf_printf(out, ": %s |", heads[column]);
+        }
+    pw_buf_puts(out, " missing on |\n|---|---|");
+    for (size_t t = 0; t < report->target_count; t++)
+        pw_buf_puts(out, "---|---|--:|--:|");
+    pw_buf_puts(out, "---|\n");
+    for (size_t i = 0; i < report->inventory->signature_count; i++) {
+        struct pw_buf missing = {0};
+
+        pw_buf_puts(out, "| ");
+        pw_report_md_cell(out, report->inventory->signatures[i].op_label);
+        pw_buf_puts(out, " | ");
+        pw_report_md_cell(out, report->inventory->signatures[i].shapes);
+        for (size_t t = 0; t < report->target_count; t++) {
+            const struct pw_report_row *row = &report->targets[t].rows[i];
+
+            pw_buf_printf(out, " | %s | %s | ", pw_report_row_coverage(row), pw_report_row_verdict(row));
+            number(out, 2, 'f', "", pw_report_row_share(row));
+            pw_buf_puts(out, " | ");
+            number(out, 2, 'f', "x", pw_report_row_speed(row));
+        }
+        pw_report_missing_on(report, i, &missing);
+        pw_buf_puts(out, " | ");
+        pw_report_md_cell(out, pw_buf_text(&missing));
+        pw_buf_puts(out, " |\n");
+        pw_buf_clear(&missing);
     }
 }
 
@@ -178,6 +225,7 @@ void pw_report_md(const struct pw_report *report, struct pw_buf *out)
                       : pw_text_si(flops, sizeof flops, report->inventory->total_flops, "FLOP"),
                   report->made, report->version);
     summary(report, out);
+    side_by_side(report, out);
     for (size_t t = 0; t < report->target_count; t++) {
         const struct pw_report_target_part *p = &report->targets[t];
 

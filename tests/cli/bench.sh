@@ -34,6 +34,16 @@ exits "cold, JSON, one operator" 0 "$PORTWRIGHT" bench two.onnx --op MatMul --ca
 says "cold is said" out.json '"cache": "cold"'
 says "raw runs are there" out.json '"runs_ns"'
 says "the environment is there" out.json '"openblas"'
+exits "an environment is pinned" 0 "$PORTWRIGHT" env --lock
+exits "the pinned one" 0 "$PORTWRIGHT" bench two.onnx --op Relu --no-roofline --time 100ms --db ""
+says "which is said" "$scratch/out" "as portwright.lock pins it"
+sed -i 's/^  cpu: .*/  cpu: "Other CPU"/' portwright.lock
+exits "another one" 0 "$PORTWRIGHT" bench two.onnx --op Relu --no-roofline --time 100ms --db ""
+says "is marked" "$scratch/out" "NOT THE PINNED ENVIRONMENT"
+says "with what differs" "$scratch/out" "  cpu: locked Other CPU, here "
+exits "in JSON" 0 "$PORTWRIGHT" bench two.onnx --op Relu --no-roofline --time 100ms --db "" --format json
+says "too" "$scratch/out" '"pinned": false'
+rm portwright.lock
 exits "CSV" 0 "$PORTWRIGHT" bench two.onnx --op Relu --no-roofline --time 200ms --db "" --format csv
 says "columns" "$scratch/out" "signature,operator,shapes"
 exits "Markdown" 0 "$PORTWRIGHT" bench two.onnx --op Relu --no-roofline --time 200ms --db "" --format md

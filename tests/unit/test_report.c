@@ -81,14 +81,14 @@ static struct pw_signature signature = {.text = EVIL,
 static struct pw_inventory inventory = {
     .signatures = &signature, .signature_count = 1, .node_count = 1, .total_flops = 8};
 
-static struct pw_report *build(void)
+static struct pw_report *build(size_t count)
 {
-    static const char *const targets[] = {"opencl"};
+    static const char *const targets[] = {"opencl", "plugin:chip.so"};
     struct pw_report_request request = {.inventory = &inventory,
                                         .model_path = EVIL,
                                         .graph_id = "00000000000000000000000000000000",
                                         .targets = targets,
-                                        .target_count = 1,
+                                        .target_count = count,
                                         .db = "/nonexistent/none.db",
                                         .baselines = "/nonexistent/baselines",
                                         .now_ms = 1790000000000};
@@ -108,7 +108,7 @@ static void shows(const struct pw_buf *text, const char *part)
 
 static void test_nothing_measured(void **state)
 {
-    struct pw_report *report = build();
+    struct pw_report *report = build(1);
     struct pw_buf text = {0};
 
     (void)state;
@@ -129,7 +129,7 @@ static void test_nothing_measured(void **state)
 
 static void test_hostile_names(void **state)
 {
-    struct pw_report *report = build();
+    struct pw_report *report = build(1);
     struct pw_store_signature_row result = {.standing = "failed",
                                             .coverage = "kernel",
                                             .worst_error = 0.5,
@@ -164,9 +164,68 @@ static void test_hostile_names(void **state)
     pw_report_destroy(report);
 }
 
+/* Times of another environment than the newest run's are marked in every format. */
+static void test_environments(void **state)
+{
+    struct pw_report *report = build(1);
+    struct pw_report_target_part *part = &report->targets[0];
+    struct pw_store_signature_row result = {
+        .standing = "held", .coverage = "kernel", .target_ns = 2000, .reference_ns = 3000, .environment_id = "then"};
+    struct pw_buf text = {0};
+
+    (void)state;
+    part->rows[0].result = &result;
+    part->run.id = 7;
+    part->run.environment_id = "then";
+    pw_report_md(report, &text);
+    assert_null(strstr(pw_buf_text(&text), "†"));
+    pw_buf_clear(&text);
+    part->run.environment_id = "now";
+    pw_report_md(report, &text);
+    shows(&text, "2.0 us †");
+    shows(&text, "another environment than the newest run's (now)");
+    pw_buf_clear(&text);
+    pw_report_html(report, &text);
+    shows(&text, "2.0 us †</td>");
+    shows(&text, "another environment than the newest run's (now)");
+    pw_buf_clear(&text);
+    pw_report_csv(report, &text);
+    shows(&text, ",\"then\"\r\n");
+    pw_buf_clear(&text);
+    pw_report_destroy(report);
+}
+
+static void test_side_by_side(void **state)
+{
+    struct pw_report *report = build(2);
+    struct pw_store_signature_row here = {.standing = "held",
+                                          .coverage = "kernel",
+                                          .worst_ratio = 0.25,
+                                          .target_ns = 2000,
+                                          .reference_ns = 3000,
+                                          .environment_id = ""},
+                                  there = {.standing = "unproven", .coverage = "missing", .environment_id = ""};
+    struct pw_buf text = {0};
+
+    (void)state;
+    report->targets[0].rows[0].result = &here;
+    report->targets[1].rows[0].result = &there;
+    pw_report_md(report, &text);
+    shows(&text,
+          "| opencl: covered | opencl: verdict | opencl: of tolerance | opencl: speed | plugin:chip.so: covered |");
+    shows(&text, "| kernel | held | 0.25 | 1.50x | missing | unproven |");
+    shows(&text, "| plugin:chip.so |\n");
+    pw_buf_clear(&text);
+    pw_report_html(report, &text);
+    shows(&text, "<th colspan=\"4\">plugin:chip.so</th>");
+    shows(&text, "<td class=\"c\">plugin:chip.so</td></tr>");
+    pw_buf_clear(&text);
+    pw_report_destroy(report);
+}
+
 static void test_json_schema(void **state)
 {
-    struct pw_report *report = build();
+    struct pw_report *report = build(1);
     struct pw_buf text = {0};
     struct pw_error err = {0};
     char why[2048];
@@ -181,8 +240,9 @@ static void test_json_schema(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_maturity), cmocka_unit_test(test_nothing_measured),
-                                       cmocka_unit_test(test_hostile_names), cmocka_unit_test(test_json_schema)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_maturity),      cmocka_unit_test(test_nothing_measured),
+                                       cmocka_unit_test(test_hostile_names), cmocka_unit_test(test_environments),
+                                       cmocka_unit_test(test_side_by_side),  cmocka_unit_test(test_json_schema)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
