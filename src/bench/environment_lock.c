@@ -40,10 +40,10 @@ pw_status pw_lock_write(const struct pw_environment *environments, size_t count,
 {
     if (count == 0)
         return pw_error_set(err, PW_ERR_USAGE, "a lock needs a target");
-    pw_buf_puts(out,
-                "# The environment that this project's verdicts and timings are pinned to.\n"
-                "# Written by `portwright env --lock`; compared by `portwright env --compare` and `portwright --check`.\n"
-                "format: 1\nmachine:\n");
+    pw_buf_puts(
+        out, "# The environment that this project's verdicts and timings are pinned to.\n"
+             "# Written by `portwright env --lock`; compared by `portwright env --compare` and `portwright --check`.\n"
+             "format: 1\nmachine:\n");
     put_fields(&environments[0], false, "  ", out);
     pw_buf_puts(out, "targets:\n");
     for (size_t i = 0; i < count; i++) {
