@@ -39,7 +39,10 @@ const char *pw_buf_text(const struct pw_buf *buf); /* never NULL */
  * max_columns is cut with '…' ("..." when ascii). max_columns 0 = no limit. */
 void pw_text_display(struct pw_buf *out, const char *text, size_t size, size_t max_columns, bool ascii);
 
-/* Same into the caller's array; returns dst. For printf arguments. */
+/* A cell of a table: `text` made safe, cut to `width` columns and padded with spaces, on the left when `right`. */
+void pw_text_cell(struct pw_buf *out, const char *text, size_t width, bool right);
+
+/* As pw_text_display, into the caller's array; returns dst. For printf arguments. */
 const char *pw_text_show(char *dst, size_t dst_size, const char *text, size_t max_columns);
 
 /* Columns of one code point (0 combining, 2 wide, else 1) and of a UTF-8 string. */

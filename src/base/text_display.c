@@ -104,6 +104,22 @@ void pw_text_display(struct pw_buf *out, const char *text, size_t size, size_t m
     }
 }
 
+void pw_text_cell(struct pw_buf *out, const char *text, size_t width, bool right)
+{
+    struct pw_buf safe = {0};
+    size_t used;
+
+    pw_text_display(&safe, text, strlen(text), width, false);
+    used = pw_text_width(pw_buf_text(&safe));
+    for (size_t i = used; right && i < width; i++)
+        pw_buf_putc(out, ' ');
+    pw_buf_puts(out, pw_buf_text(&safe));
+    for (size_t i = used; !right && i < width; i++)
+        pw_buf_putc(out, ' ');
+    out->failed = out->failed || safe.failed;
+    pw_buf_clear(&safe);
+}
+
 const char *pw_text_show(char *dst, size_t dst_size, const char *text, size_t max_columns)
 {
     static const char ellipsis[] = "\xE2\x80\xA6";

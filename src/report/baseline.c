@@ -9,19 +9,6 @@
 
 #include "report/check.h"
 
-/* Foreign text, made safe, at most `width` columns, padded to it. */
-static void cell(struct pw_buf *out, const char *text, size_t width)
-{
-    struct pw_buf safe = {0};
-    size_t used;
-
-    pw_text_display(&safe, text, strlen(text), width, false);
-    pw_buf_puts(out, pw_buf_text(&safe));
-    for (used = pw_text_width(pw_buf_text(&safe)); used < width; used++)
-        pw_buf_putc(out, ' ');
-    pw_buf_clear(&safe);
-}
-
 static void show(struct pw_buf *out, const char *text)
 {
     pw_text_display(out, text, strlen(text), 0, false);
@@ -81,7 +68,7 @@ void pw_report_baselines_text(const struct pw_report_baseline_entry *entries, si
             continue;
         }
         pw_buf_puts(out, "  ");
-        cell(out, pw_baseline_kind_name(e->baseline->kind), 10);
+        pw_text_cell(out, pw_baseline_kind_name(e->baseline->kind), 10, false);
         pw_buf_printf(out, " %-16s %7s%s %4zu signatures  %s", e->baseline->environment_id,
                       number_text(e->baseline, number, sizeof number), e->latest ? "*" : " ", rows_of(e->baseline),
                       e->baseline->recorded);
@@ -285,9 +272,9 @@ void pw_report_diff_text(const struct pw_report_diff *diff, struct pw_buf *out)
             if (!pw_report_diff_differs(part, i))
                 continue;
             pw_buf_puts(out, "  ");
-            cell(out, pw_gate_outcome_name(outcome_of(part, i)), 12);
+            pw_text_cell(out, pw_gate_outcome_name(outcome_of(part, i)), 12, false);
             pw_buf_putc(out, ' ');
-            cell(out, part->signatures[i].op, 22);
+            pw_text_cell(out, part->signatures[i].op, 22, false);
             pw_buf_printf(out, " %s  ", part->signatures[i].id);
             changes(part, i, out);
             pw_buf_putc(out, '\n');

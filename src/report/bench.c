@@ -66,18 +66,8 @@ static void fill_cells(const struct pw_report_bench *report, const struct pw_ben
 
 static void put_cell(struct pw_buf *out, const char *text, size_t width, bool right)
 {
-    struct pw_buf safe = {0};
-    size_t used;
-
-    pw_text_display(&safe, text, strlen(text), width, false);
-    used = pw_text_width(pw_buf_text(&safe));
-    for (size_t i = used; right && i < width; i++)
-        pw_buf_putc(out, ' ');
-    pw_buf_puts(out, pw_buf_text(&safe));
-    for (size_t i = used; !right && i < width; i++)
-        pw_buf_putc(out, ' ');
+    pw_text_cell(out, text, width, right);
     pw_buf_putc(out, ' ');
-    pw_buf_clear(&safe);
 }
 
 static void put_safe(struct pw_buf *out, const char *text)

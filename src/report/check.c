@@ -90,21 +90,6 @@ void pw_report_check_outcome(const struct pw_report_check *report, struct pw_buf
 
 /* ---- text ---- */
 
-static void put_cell(struct pw_buf *out, const char *text, size_t width, bool right)
-{
-    struct pw_buf safe = {0};
-    size_t used;
-
-    pw_text_display(&safe, text, strlen(text), width, false);
-    used = pw_text_width(pw_buf_text(&safe));
-    for (size_t i = used; right && i < width; i++)
-        pw_buf_putc(out, ' ');
-    pw_buf_puts(out, pw_buf_text(&safe));
-    for (size_t i = used; !right && i < width; i++)
-        pw_buf_putc(out, ' ');
-    pw_buf_clear(&safe);
-}
-
 static const char *paint(const struct pw_signature_result *row, bool color)
 {
     if (!color)
@@ -122,28 +107,28 @@ static void text_row(const struct pw_report_check *report, size_t i, size_t shap
     struct cells c;
 
     fill_cells(signature, row, &c);
-    put_cell(out, signature->op_label, 22, false);
+    pw_text_cell(out, signature->op_label, 22, false);
     pw_buf_putc(out, ' ');
-    put_cell(out, c.nodes, 4, true);
+    pw_text_cell(out, c.nodes, 4, true);
     pw_buf_putc(out, ' ');
     if (shapes_width) {
-        put_cell(out, signature->shapes, shapes_width, false);
+        pw_text_cell(out, signature->shapes, shapes_width, false);
         pw_buf_putc(out, ' ');
     }
-    put_cell(out, c.coverage, 7, false);
+    pw_text_cell(out, c.coverage, 7, false);
     pw_buf_putc(out, ' ');
-    put_cell(out, c.error, 7, true);
+    pw_text_cell(out, c.error, 7, true);
     pw_buf_putc(out, ' ');
-    put_cell(out, c.tolerance, 7, true);
+    pw_text_cell(out, c.tolerance, 7, true);
     pw_buf_printf(out, " %s", paint(row, color));
-    put_cell(out, c.verdict, 13, false);
+    pw_text_cell(out, c.verdict, 13, false);
     pw_buf_puts(out, color ? "\033[0m " : " ");
-    put_cell(out, c.time, 8, true);
+    pw_text_cell(out, c.time, 8, true);
     if (shapes_width) {
         pw_buf_putc(out, ' ');
-        put_cell(out, c.reference, 17, true);
+        pw_text_cell(out, c.reference, 17, true);
         pw_buf_putc(out, ' ');
-        put_cell(out, c.ratio, 7, true);
+        pw_text_cell(out, c.ratio, 7, true);
     }
     pw_buf_putc(out, '\n');
 }
@@ -197,10 +182,10 @@ void pw_report_check_text(const struct pw_report_check *report, int width, bool 
     pw_text_display(out, report->device, strlen(report->device), 0, false);
     pw_buf_printf(out, "\ndims %s, seed %" PRIu64 "\n\n", report->bindings[0] ? report->bindings : "all fixed",
                   report->seed);
-    put_cell(out, "operator", 22, false);
+    pw_text_cell(out, "operator", 22, false);
     pw_buf_puts(out, "    n ");
     if (shapes_width) {
-        put_cell(out, "shapes", shapes_width, false);
+        pw_text_cell(out, "shapes", shapes_width, false);
         pw_buf_putc(out, ' ');
     }
     pw_buf_puts(out, "covered   error     tol verdict           time");

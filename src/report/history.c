@@ -195,21 +195,6 @@ pw_status pw_report_history(const struct pw_history_series *series, size_t count
 
 /* ---- text ---- */
 
-static void pad(struct pw_buf *out, const char *text, size_t width, bool right)
-{
-    struct pw_buf safe = {0};
-    size_t used;
-
-    pw_text_display(&safe, text, strlen(text), width, false);
-    used = pw_text_width(pw_buf_text(&safe));
-    for (size_t i = used; right && i < width; i++)
-        pw_buf_putc(out, ' ');
-    pw_buf_puts(out, pw_buf_text(&safe));
-    for (size_t i = used; !right && i < width; i++)
-        pw_buf_putc(out, ' ');
-    pw_buf_clear(&safe);
-}
-
 static const char *day(int64_t wall_ms, char dst[32])
 {
     pw_clock_iso(wall_ms, dst, 32);
@@ -355,11 +340,11 @@ void pw_report_history_text(const struct pw_report_history *history, int width, 
         pw_buf_puts(out, "no runs recorded that fit\n");
         return;
     }
-    pad(out, "operator", 20, false);
+    pw_text_cell(out, "operator", 20, false);
     pw_buf_puts(out, " signature        target     dims             runs last       standing    error ");
-    pad(out, "", spark, false);
+    pw_text_cell(out, "", spark, false);
     pw_buf_puts(out, "  ref/tgt ");
-    pad(out, "", spark, false);
+    pw_text_cell(out, "", spark, false);
     pw_buf_puts(out, " drift\n");
     for (size_t i = 0; i < count; i++) {
         const struct pw_history_series *s = rows[i].series;
@@ -373,20 +358,20 @@ void pw_report_history_text(const struct pw_report_history *history, int width, 
         for (size_t k = 0; k < s->count; k++)
             errors[k] = log_error(&s->points[k]);
         speeds_of(&rows[i], speeds);
-        pad(out, s->op, 20, false);
+        pw_text_cell(out, s->op, 20, false);
         pw_buf_printf(out, " %-16s ", s->signature);
-        pad(out, s->target, 10, false);
+        pw_text_cell(out, s->target, 10, false);
         pw_buf_putc(out, ' ');
-        pad(out, s->dims[0] ? s->dims : "fixed", 15, false);
+        pw_text_cell(out, s->dims[0] ? s->dims : "fixed", 15, false);
         pw_buf_printf(out, " %5zu ", s->count);
         pw_buf_printf(out, "%s ", day(newest(&rows[i])->wall_ms, text));
-        pad(out, newest(&rows[i])->standing, 9, false);
+        pw_text_cell(out, newest(&rows[i])->standing, 9, false);
         pw_buf_printf(out, "%8s ", figure(newest(&rows[i])->error, "e", text, sizeof text));
         pw_trend_sparkline(errors, s->count, spark, ascii, out);
-        pad(out, "", s->count < spark ? spark - s->count : 0, false);
+        pw_text_cell(out, "", s->count < spark ? spark - s->count : 0, false);
         pw_buf_printf(out, " %8s ", figure(newest_ratio(&rows[i]), "x", text, sizeof text));
         pw_trend_sparkline(speeds, s->count, spark, ascii, out);
-        pad(out, "", s->count < spark ? spark - s->count : 0, false);
+        pw_text_cell(out, "", s->count < spark ? spark - s->count : 0, false);
         pw_buf_putc(out, ' ');
         drift_text(&rows[i], out);
         pw_buf_putc(out, '\n');

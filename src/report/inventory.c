@@ -129,23 +129,6 @@ static const char *implementation_of(const struct pw_report_target *target, size
 
 /* ---- text ---- */
 
-/* A cell of `width` columns, cut or filled. */
-static void put_cell(struct pw_buf *out, const char *text, size_t width, bool right)
-{
-    struct pw_buf safe = {0};
-    size_t used;
-
-    pw_text_display(&safe, text, strlen(text), width, false);
-    used = pw_text_width(pw_buf_text(&safe));
-    for (size_t i = used; right && i < width; i++)
-        pw_buf_putc(out, ' ');
-    pw_buf_puts(out, pw_buf_text(&safe));
-    for (size_t i = used; !right && i < width; i++)
-        pw_buf_putc(out, ' ');
-    out->failed = out->failed || safe.failed;
-    pw_buf_clear(&safe);
-}
-
 static void put_line_end(struct pw_buf *out)
 {
     while (out->size > 0 && out->data[out->size - 1] == ' ')
@@ -253,10 +236,10 @@ static void text_patterns(const struct pw_inventory *inventory, int width, struc
         char number[24];
 
         snprintf(number, sizeof number, "%zu", groups[i].count);
-        put_cell(out, number, 6, true);
+        pw_text_cell(out, number, 6, true);
         pw_buf_puts(out, groups[i].part ? "    " : "  ");
-        put_cell(out, pw_pattern_name(groups[i].kind), groups[i].part ? 12 : 14, false);
-        put_cell(out, groups[i].details, width > 40 ? (size_t)width - 23 : 17, false);
+        pw_text_cell(out, pw_pattern_name(groups[i].kind), groups[i].part ? 12 : 14, false);
+        pw_text_cell(out, groups[i].details, width > 40 ? (size_t)width - 23 : 17, false);
         put_line_end(out);
     }
 }
@@ -299,15 +282,15 @@ static struct columns fit_columns(const struct pw_report_inventory *report, int 
 static void text_head(const struct pw_report_inventory *report, const struct columns *c, struct pw_buf *out)
 {
     pw_buf_putc(out, '\n');
-    put_cell(out, "operator", c->label, false);
+    pw_text_cell(out, "operator", c->label, false);
     if (c->category)
-        put_cell(out, " category", 12, false);
+        pw_text_cell(out, " category", 12, false);
     pw_buf_puts(out, "count   FLOPs  share ");
-    put_cell(out, c->sensitivity > 6 ? "sens. damage" : "sens.", c->sensitivity, false);
+    pw_text_cell(out, c->sensitivity > 6 ? "sens. damage" : "sens.", c->sensitivity, false);
     pw_buf_puts(out, " dyn");
     for (size_t t = 0; t < report->target_count; t++) {
         pw_buf_putc(out, ' ');
-        put_cell(out, report->target_count > 1 ? report->targets[t].spec : "coverage", COVERAGE_WIDTH, false);
+        pw_text_cell(out, report->target_count > 1 ? report->targets[t].spec : "coverage", COVERAGE_WIDTH, false);
     }
     pw_buf_puts(out, c->shapes > 0 ? " shapes" : "");
     put_line_end(out);
@@ -319,27 +302,27 @@ static void text_row(const struct pw_report_inventory *report, const struct colu
     struct cells cells;
 
     fill_cells(s, &cells);
-    put_cell(out, s->op_label, c->label, false);
+    pw_text_cell(out, s->op_label, c->label, false);
     if (c->category) {
         pw_buf_putc(out, ' ');
-        put_cell(out, cells.category, 11, false);
+        pw_text_cell(out, cells.category, 11, false);
     }
-    put_cell(out, cells.count, 5, true);
+    pw_text_cell(out, cells.count, 5, true);
     pw_buf_putc(out, ' ');
-    put_cell(out, cells.flops, 7, true);
+    pw_text_cell(out, cells.flops, 7, true);
     pw_buf_putc(out, ' ');
-    put_cell(out, cells.share, 6, true);
+    pw_text_cell(out, cells.share, 6, true);
     pw_buf_putc(out, ' ');
-    put_cell(out, cells.sensitivity, c->sensitivity, false);
+    pw_text_cell(out, cells.sensitivity, c->sensitivity, false);
     pw_buf_putc(out, ' ');
-    put_cell(out, cells.flags, 3, false);
+    pw_text_cell(out, cells.flags, 3, false);
     for (size_t t = 0; t < report->target_count; t++) {
         pw_buf_putc(out, ' ');
-        put_cell(out, coverage_of(&report->targets[t], i), COVERAGE_WIDTH, false);
+        pw_text_cell(out, coverage_of(&report->targets[t], i), COVERAGE_WIDTH, false);
     }
     if (c->shapes > 0) {
         pw_buf_putc(out, ' ');
-        put_cell(out, s->shapes, c->shapes, false);
+        pw_text_cell(out, s->shapes, c->shapes, false);
     }
     put_line_end(out);
 }

@@ -227,14 +227,8 @@ static void dtype_cell(const struct row *row, struct pw_buf *out)
 
 static void put_padded(struct pw_buf *out, const char *text, size_t width)
 {
-    struct pw_buf safe = {0};
-
-    pw_text_display(&safe, text, strlen(text), width, false);
-    pw_buf_puts(out, pw_buf_text(&safe));
-    for (size_t i = pw_text_width(pw_buf_text(&safe)); i < width; i++)
-        pw_buf_putc(out, ' ');
+    pw_text_cell(out, text, width, false);
     pw_buf_putc(out, ' ');
-    pw_buf_clear(&safe);
 }
 
 static void trim_line(struct pw_buf *out)

@@ -83,26 +83,11 @@ static bool compared(const struct pw_comparison *comparison)
 
 /* ---- text ---- */
 
-static void put(struct pw_buf *out, const char *text, size_t width, bool right)
-{
-    struct pw_buf safe = {0};
-    size_t used;
-
-    pw_text_display(&safe, text, strlen(text), width, false);
-    used = pw_text_width(pw_buf_text(&safe));
-    for (size_t i = used; right && i < width; i++)
-        pw_buf_putc(out, ' ');
-    pw_buf_puts(out, pw_buf_text(&safe));
-    for (size_t i = used; !right && i < width; i++)
-        pw_buf_putc(out, ' ');
-    pw_buf_clear(&safe);
-}
-
 static void put_number(struct pw_buf *out, bool known, double value)
 {
     char text[24];
 
-    put(out, number(text, sizeof text, known, value), 9, true);
+    pw_text_cell(out, number(text, sizeof text, known, value), 9, true);
 }
 
 static void put_time(struct pw_buf *out, int64_t time_ns)
@@ -111,7 +96,7 @@ static void put_time(struct pw_buf *out, int64_t time_ns)
 
     if (time_ns)
         pw_text_duration(text, sizeof text, (double)time_ns / 1e9);
-    put(out, text, 9, true);
+    pw_text_cell(out, text, 9, true);
 }
 
 static const char *paint(pw_node_standing standing, bool color)
@@ -136,7 +121,7 @@ static void put_name(const struct pw_report_run *report, const struct pw_endtoen
     struct pw_buf name = {0};
 
     pw_report_run_name(report, row, &name);
-    put(out, pw_buf_text(&name), width, false);
+    pw_text_cell(out, pw_buf_text(&name), width, false);
     pw_buf_clear(&name);
 }
 
@@ -145,11 +130,11 @@ static void text_node(const struct pw_report_run *report, const struct pw_endtoe
 {
     put_name(report, row, width, out);
     pw_buf_putc(out, ' ');
-    put(out, pw_report_run_op(report, row), 14, false);
+    pw_text_cell(out, pw_report_run_op(report, row), 14, false);
     pw_buf_putc(out, ' ');
-    put(out, row->on_target ? "target" : "host", 6, false);
+    pw_text_cell(out, row->on_target ? "target" : "host", 6, false);
     pw_buf_putc(out, ' ');
-    put(out, row->dtype == PW_DTYPE_UNDEFINED ? "" : pw_dtype_facts(row->dtype)->short_name, 4, false);
+    pw_text_cell(out, row->dtype == PW_DTYPE_UNDEFINED ? "" : pw_dtype_facts(row->dtype)->short_name, 4, false);
     put_time(out, row->time_ns);
     put_number(out, row->has_isolated, row->isolated.max_error);
     put_number(out, row->has_isolated, row->tolerance);
@@ -176,7 +161,7 @@ static void text_nodes(const struct pw_report_run *report, int width, bool color
         if (!report->all && row->standing == PW_NODE_HELD && !row->nonfinite_origin)
             continue;
         if (!any) {
-            put(out, "node", name, false);
+            pw_text_cell(out, "node", name, false);
             pw_buf_puts(out, " operator       where  type     time      own tolerance  arrived  allowed  standing\n");
         }
         any = true;
@@ -295,13 +280,13 @@ static void text_outputs(const struct pw_report_run *report, bool color, struct 
 
     for (size_t i = 0; i < report->output_count; i++)
         file |= report->outputs[i]->has_file;
-    put(out, "output", 30, false);
+    pw_text_cell(out, "output", 30, false);
     pw_buf_printf(out, "%9s%9s%9s%s  standing\n", "error", "allowed", "NMSE", file ? "   to file  golden to file" : "");
     for (size_t i = 0; i < report->output_count; i++) {
         const struct pw_endtoend_output *o = report->outputs[i];
         struct pw_buf safe = {0};
 
-        put(out, o->name, 30, false);
+        pw_text_cell(out, o->name, 30, false);
         put_number(out, compared(&o->golden), o->golden.max_error);
         put_number(out, true, o->tolerance);
         put_number(out, compared(&o->golden), o->golden.nmse);
@@ -383,14 +368,14 @@ static void text_layers(const struct pw_report_run *report, int width, struct pw
     size_t name = width > 90 ? (size_t)width - 60 : 34;
 
     name = name > 70 ? 70 : name;
-    put(out, "layer", name, false);
+    pw_text_cell(out, "layer", name, false);
     pw_buf_puts(out, " nodes   float16 bfloat16  float32  narrowest that holds\n");
     for (size_t i = 0; ranked && i < report->layer_count; i++) {
         char count[24];
 
-        put(out, ranked[i]->name, name, false);
+        pw_text_cell(out, ranked[i]->name, name, false);
         snprintf(count, sizeof count, "%zu", ranked[i]->node_count);
-        put(out, count, 6, true);
+        pw_text_cell(out, count, 6, true);
         pw_buf_putc(out, ' ');
         for (int d = 0; d < PW_SWEEP_DTYPES; d++)
             put_number(out, ranked[i]->cells[d].ran, ranked[i]->cells[d].damage);

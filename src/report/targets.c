@@ -104,21 +104,6 @@ static bool was_run(const struct pw_report_targets *report, size_t i)
 
 /* ---- text ---- */
 
-static void pad(struct pw_buf *out, const char *text, size_t width, bool right)
-{
-    struct pw_buf safe = {0};
-    size_t used;
-
-    pw_text_display(&safe, text, strlen(text), width, false);
-    used = pw_text_width(pw_buf_text(&safe));
-    for (size_t i = used; right && i < width; i++)
-        pw_buf_putc(out, ' ');
-    pw_buf_puts(out, pw_buf_text(&safe));
-    for (size_t i = used; !right && i < width; i++)
-        pw_buf_putc(out, ' ');
-    pw_buf_clear(&safe);
-}
-
 static const char *number(double value, char *dst, size_t size)
 {
     if (isnan(value))
@@ -142,18 +127,18 @@ static void text_cell(const struct pw_target_cell *cell, bool color, struct pw_b
     char text[32];
 
     pw_buf_puts(out, " | ");
-    pad(out, cell->coverage, 9, false);
+    pw_text_cell(out, cell->coverage, 9, false);
     pw_buf_putc(out, ' ');
-    pad(out, number(cell->error, text, sizeof text), 7, true);
+    pw_text_cell(out, number(cell->error, text, sizeof text), 7, true);
     pw_buf_putc(out, ' ');
     if (color && cell->row)
         pw_buf_puts(out, !cell->good                               ? "\033[1;31m"
                          : cell->row->standing == PW_STANDING_HELD ? "\033[32m"
                                                                    : "\033[33m");
-    pad(out, cell->verdict, VERDICT_WIDTH, false);
+    pw_text_cell(out, cell->verdict, VERDICT_WIDTH, false);
     if (color && cell->row)
         pw_buf_puts(out, "\033[0m");
-    pad(out, speed_text(cell->speed, text, sizeof text), 7, true);
+    pw_text_cell(out, speed_text(cell->speed, text, sizeof text), 7, true);
 }
 
 static void where_missing(const struct pw_report_targets *report, const struct pw_inventory *inventory, size_t i,
@@ -161,7 +146,7 @@ static void where_missing(const struct pw_report_targets *report, const struct p
 {
     bool first = true;
 
-    pad(out, inventory->signatures[i].op_label, 22, false);
+    pw_text_cell(out, inventory->signatures[i].op_label, 22, false);
     pw_buf_printf(out, " %s  ", inventory->signatures[i].id);
     for (size_t t = 0; t < report->count; t++) {
         struct pw_target_cell cell = pw_report_target_cell(report, i, t);
@@ -233,17 +218,17 @@ void pw_report_targets_text(const struct pw_report_targets *report, int width, b
         text_summary(report, out);
         return;
     }
-    pad(out, "", 22 + 5 + (shapes ? shapes + 1 : 0), false);
+    pw_text_cell(out, "", 22 + 5 + (shapes ? shapes + 1 : 0), false);
     for (size_t t = 0; t < report->count; t++) {
         pw_buf_puts(out, " | ");
-        pad(out, report->targets[t].target, GROUP_WIDTH, false);
+        pw_text_cell(out, report->targets[t].target, GROUP_WIDTH, false);
     }
     pw_buf_putc(out, '\n');
-    pad(out, "operator", 22, false);
+    pw_text_cell(out, "operator", 22, false);
     pw_buf_puts(out, "    n");
     if (shapes) {
         pw_buf_putc(out, ' ');
-        pad(out, "shapes", shapes, false);
+        pw_text_cell(out, "shapes", shapes, false);
     }
     for (size_t t = 0; t < report->count; t++)
         pw_buf_puts(out, " | covered     error verdict         ratio");
@@ -253,11 +238,11 @@ void pw_report_targets_text(const struct pw_report_targets *report, int width, b
 
         if (!was_run(report, i))
             continue;
-        pad(out, s->op_label, 22, false);
+        pw_text_cell(out, s->op_label, 22, false);
         pw_buf_printf(out, " %4zu", s->node_count);
         if (shapes) {
             pw_buf_putc(out, ' ');
-            pad(out, s->shapes, shapes, false);
+            pw_text_cell(out, s->shapes, shapes, false);
         }
         for (size_t t = 0; t < report->count; t++) {
             struct pw_target_cell cell = pw_report_target_cell(report, i, t);

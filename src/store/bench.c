@@ -91,16 +91,10 @@ struct reader {
 
 static const char *text(struct reader *r, int at)
 {
-    const char *value = (const char *)sqlite3_column_text(r->statement, at);
-    const char *copy = pw_arena_strndup(r->arena, value ? value : "", value ? strlen(value) : 0);
+    const char *copy = pw_store_text_at(r->statement, at, r->arena);
 
     r->failed = r->failed || !copy;
     return copy ? copy : "";
-}
-
-static double real(struct reader *r, int at)
-{
-    return sqlite3_column_type(r->statement, at) == SQLITE_NULL ? NAN : sqlite3_column_double(r->statement, at);
 }
 
 static const double *slices(struct reader *r, int at, size_t *count)
@@ -139,44 +133,22 @@ static void read_row(struct reader *r, struct pw_store_bench_row *row)
         *texts[i] = text(r, 2 + i);
     row->slices = sqlite3_column_int(r->statement, 10);
     for (int i = 0; i < 12; i++)
-        *numbers[i] = real(r, 11 + i);
+        *numbers[i] = pw_store_real_at(r->statement, 11 + i);
     row->target_slices = slices(r, 23, &row->target_slice_count);
     row->reference_slices = slices(r, 24, &row->reference_slice_count);
     row->environment_id = text(r, 25);
 }
 
-static pw_status read_rows(struct pw_store *store, sqlite3_stmt *statement, struct pw_arena *arena,
-                           struct pw_store_bench_row **rows, size_t *count, struct pw_error *err)
+static pw_status read_bench(sqlite3_stmt *q, struct pw_arena *arena, void *row, struct pw_error *err)
 {
-    struct reader r = {.statement = statement, .arena = arena};
-    struct pw_store_bench_row *made = NULL;
-    size_t cap = 0, used = 0;
-    pw_status status = PW_OK;
-    int rc;
+    struct reader r = {.statement = q, .arena = arena};
 
-    while (status == PW_OK && (rc = sqlite3_step(statement)) == SQLITE_ROW) {
-        status = PW_GROW(made, cap, used + 1, err);
-        if (status == PW_OK) {
-            made[used] = (struct pw_store_bench_row){0};
-            read_row(&r, &made[used++]);
-        }
-        if (r.failed)
-            status = pw_error_memory(err, sizeof *made);
-    }
-    if (status == PW_OK && rc != SQLITE_DONE)
-        status = pw_store_fail(store, "benchmarks could not be read", err);
-    sqlite3_finalize(statement);
-    if (status == PW_OK) {
-        *rows = pw_arena_alloc(arena, used + 1, sizeof **rows);
-        if (!*rows)
-            status = pw_error_memory(err, used * sizeof **rows);
-        else if (used > 0)
-            memcpy(*rows, made, used * sizeof *made);
-        *count = used;
-    }
-    pw_free(made);
-    return status;
+    read_row(&r, row);
+    return r.failed ? pw_error_memory(err, sizeof(struct pw_store_bench_row)) : PW_OK;
 }
+
+static const struct pw_store_rows benchmarks = {"benchmarks could not be read", sizeof(struct pw_store_bench_row),
+                                                read_bench};
 
 pw_status pw_store_bench_latest(struct pw_store *store, const char *graph, const char *target, struct pw_arena *arena,
                                 struct pw_store_bench_row **rows, size_t *count, struct pw_error *err)
@@ -194,7 +166,7 @@ pw_status pw_store_bench_latest(struct pw_store *store, const char *graph, const
         return status;
     pw_store_bind_text(statement, 1, graph);
     pw_store_bind_text(statement, 2, target);
-    return read_rows(store, statement, arena, rows, count, err);
+    return pw_store_collect(store, status, statement, &benchmarks, arena, rows, count, err);
 }
 
 pw_status pw_store_bench_history(struct pw_store *store, const char *signature_id, const char *target,
@@ -212,5 +184,5 @@ pw_status pw_store_bench_history(struct pw_store *store, const char *signature_i
         return status;
     pw_store_bind_text(statement, 1, signature_id);
     pw_store_bind_text(statement, 2, target);
-    return read_rows(store, statement, arena, rows, count, err);
+    return pw_store_collect(store, status, statement, &benchmarks, arena, rows, count, err);
 }

@@ -161,9 +161,10 @@ pw_status pw_store_layer_add(struct pw_store *store, int64_t run_id, const char 
     return status;
 }
 
-static pw_status read_row(sqlite3_stmt *q, struct pw_arena *arena, struct pw_store_sensitivity *row,
-                          struct pw_error *err)
+static pw_status read_sensitivity(sqlite3_stmt *q, struct pw_arena *arena, void *out, struct pw_error *err)
 {
+    struct pw_store_sensitivity *row = out;
+
     *row = (struct pw_store_sensitivity){.node = (size_t)sqlite3_column_int64(q, 0),
                                          .layer = pw_store_text_at(q, 1, arena),
                                          .dtype = pw_store_text_at(q, 2, arena),
@@ -247,10 +248,9 @@ pw_status pw_store_apply_sensitivities(const struct pw_store_sensitivity *rows, 
 pw_status pw_store_sensitivities(struct pw_store *store, const char *graph, struct pw_arena *arena,
                                  struct pw_store_sensitivity **rows, size_t *count, struct pw_error *err)
 {
-    struct pw_store_sensitivity *items = NULL, *copy;
+    static const struct pw_store_rows sensitivities = {"sensitivities could not be read", sizeof **rows,
+                                                       read_sensitivity};
     sqlite3_stmt *q = NULL;
-    size_t cap = 0, n = 0;
-    int code = SQLITE_DONE;
     pw_status status = pw_store_prepare(
         store,
         "SELECT s.node, s.layer, s.dtype, s.damage, s.max_error, s.flips, s.held, s.run FROM sensitivity s"
@@ -259,26 +259,7 @@ pw_status pw_store_sensitivities(struct pw_store *store, const char *graph, stru
         " WHERE s.graph = ?1 ORDER BY s.node, s.dtype",
         &q, err);
 
-    if (status != PW_OK)
-        return status;
-    pw_store_bind_text(q, 1, graph);
-    while (status == PW_OK && (code = sqlite3_step(q)) == SQLITE_ROW) {
-        status = PW_GROW(items, cap, n + 1, err);
-        if (status == PW_OK)
-            status = read_row(q, arena, &items[n++], err);
-    }
-    if (status == PW_OK && code != SQLITE_DONE)
-        status = pw_store_fail(store, "sensitivities could not be read", err);
-    if (status == PW_OK) {
-        copy = pw_arena_alloc(arena, n + 1, sizeof *copy);
-        if (!copy)
-            status = pw_error_memory(err, n * sizeof *copy);
-        for (size_t i = 0; copy && i < n; i++)
-            copy[i] = items[i];
-        *rows = copy;
-        *count = n;
-    }
-    sqlite3_finalize(q);
-    pw_free(items);
-    return status;
+    if (status == PW_OK)
+        pw_store_bind_text(q, 1, graph);
+    return pw_store_collect(store, status, q, &sensitivities, arena, rows, count, err);
 }

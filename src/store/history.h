@@ -49,6 +49,7 @@ struct pw_store_decision {
     const char *reason;
     double slowdown, low, high, p; /* NaN unknown */
     bool confirmed, waived;
+    int64_t run_id; /* of what was read; what is added says it by the call */
 };
 /* One transaction; signatures that the store does not know are left out. */
 pw_status pw_store_decisions_add(struct pw_store *store, int64_t run_id, const struct pw_store_decision *decisions,

@@ -69,6 +69,35 @@ pw_status pw_store_run_once(struct pw_store *store, sqlite3_stmt *statement, con
     return status;
 }
 
+pw_status pw_store_collect(struct pw_store *store, pw_status status, sqlite3_stmt *q, const struct pw_store_rows *kind,
+                           struct pw_arena *arena, void *rows, size_t *count, struct pw_error *err)
+{
+    char *made = NULL, *kept = NULL;
+    size_t cap = 0, n = 0;
+    int code = SQLITE_DONE;
+
+    while (status == PW_OK && (code = sqlite3_step(q)) == SQLITE_ROW) {
+        status = pw_mem_grow((void **)&made, &cap, n + 1, kind->row_bytes, err);
+        if (status != PW_OK)
+            break;
+        memset(made + n * kind->row_bytes, 0, kind->row_bytes);
+        status = kind->read(q, arena, made + n++ * kind->row_bytes, err);
+    }
+    if (status == PW_OK && code != SQLITE_DONE)
+        status = pw_store_fail(store, kind->what, err);
+    sqlite3_finalize(q);
+    if (status == PW_OK && !(kept = pw_arena_alloc(arena, n + 1, kind->row_bytes)))
+        status = pw_error_memory(err, n * kind->row_bytes);
+    if (status == PW_OK) {
+        if (n)
+            memcpy(kept, made, n * kind->row_bytes);
+        memcpy(rows, &kept, sizeof kept); /* the caller's pointer has the rows' type */
+        *count = n;
+    }
+    pw_free(made);
+    return status;
+}
+
 const char *pw_store_text_at(sqlite3_stmt *statement, int column, struct pw_arena *arena)
 {
     const char *text = (const char *)sqlite3_column_text(statement, column);

@@ -48,9 +48,12 @@ pw_status pw_store_decisions_add(struct pw_store *store, int64_t run_id, const s
     return status;
 }
 
-static pw_status read_one(sqlite3_stmt *q, struct pw_arena *arena, struct pw_store_decision *d, struct pw_error *err)
+static pw_status read_decision(sqlite3_stmt *q, struct pw_arena *arena, void *out, struct pw_error *err)
 {
-    *d = (struct pw_store_decision){.signature = pw_store_text_at(q, 1, arena),
+    struct pw_store_decision *d = out;
+
+    *d = (struct pw_store_decision){.run_id = sqlite3_column_int64(q, 0),
+                                    .signature = pw_store_text_at(q, 1, arena),
                                     .gate = pw_store_text_at(q, 2, arena),
                                     .outcome = pw_store_text_at(q, 3, arena),
                                     .baseline = pw_store_text_at(q, 4, arena),
@@ -67,9 +70,7 @@ static pw_status read_one(sqlite3_stmt *q, struct pw_arena *arena, struct pw_sto
 pw_status pw_store_decisions(struct pw_store *store, const char *graph, const char *target, struct pw_arena *arena,
                              int64_t *run_id, struct pw_store_decision **decisions, size_t *count, struct pw_error *err)
 {
-    struct pw_store_decision *rows = NULL;
-    size_t n = 0, cap = 0;
-    int code = SQLITE_DONE;
+    static const struct pw_store_rows kind = {"decisions could not be read", sizeof **decisions, read_decision};
     sqlite3_stmt *q = NULL;
     pw_status status = pw_store_prepare(
         store,
@@ -84,22 +85,8 @@ pw_status pw_store_decisions(struct pw_store *store, const char *graph, const ch
         pw_store_bind_text(q, 1, graph);
         pw_store_bind_text(q, 2, target);
     }
-    while (status == PW_OK && (code = sqlite3_step(q)) == SQLITE_ROW) {
-        status = PW_GROW(rows, cap, n + 1, err);
-        if (status == PW_OK)
-            status = read_one(q, arena, &rows[n++], err);
-        *run_id = sqlite3_column_int64(q, 0);
-    }
-    if (status == PW_OK && code != SQLITE_DONE)
-        status = pw_store_fail(store, "decisions could not be read", err);
-    if (status == PW_OK && !(*decisions = pw_arena_alloc(arena, n + 1, sizeof *rows)))
-        status = pw_error_memory(err, n * sizeof *rows);
-    if (status == PW_OK) {
-        if (n)
-            memcpy(*decisions, rows, n * sizeof *rows);
-        *count = n;
-    }
-    sqlite3_finalize(q);
-    pw_free(rows);
+    status = pw_store_collect(store, status, q, &kind, arena, decisions, count, err);
+    if (status == PW_OK && *count)
+        *run_id = (*decisions)[0].run_id;
     return status;
 }

@@ -29,6 +29,18 @@ struct pw_arena;
 const char *pw_store_text_at(sqlite3_stmt *statement, int column, struct pw_arena *arena);
 double pw_store_real_at(sqlite3_stmt *statement, int column);
 
+/* Steps through `q` to its end and finalizes it, also when it is given with a status that is not PW_OK. *rows is an
+ * array in the arena, each row (zeroed before) filled by `read`; on failure ("WHAT could not be read") *rows and
+ * *count are untouched. */
+typedef pw_status pw_store_reader(sqlite3_stmt *q, struct pw_arena *arena, void *row, struct pw_error *err);
+struct pw_store_rows {
+    const char *what;
+    size_t row_bytes;
+    pw_store_reader *read;
+};
+pw_status pw_store_collect(struct pw_store *store, pw_status status, sqlite3_stmt *q, const struct pw_store_rows *kind,
+                           struct pw_arena *arena, void *rows, size_t *count, struct pw_error *err);
+
 /* Binding by position; a NaN or an unknown time becomes NULL. */
 void pw_store_bind_text(sqlite3_stmt *statement, int at, const char *text);
 void pw_store_bind_real(sqlite3_stmt *statement, int at, double value);

@@ -9,8 +9,10 @@
     " r.worst_error, r.tolerance, r.worst_ratio, r.target_ns, r.reference_ns, r.cases, r.held, r.failed,"              \
     " (SELECT environment_id FROM run AS its WHERE its.id = r.run)"
 
-static void read_result(sqlite3_stmt *q, struct pw_arena *arena, struct pw_store_signature_row *row)
+static pw_status read_result(sqlite3_stmt *q, struct pw_arena *arena, void *out, struct pw_error *err)
 {
+    struct pw_store_signature_row *row = out;
+
     row->run_id = sqlite3_column_int64(q, 0);
     row->wall_ms = sqlite3_column_int64(q, 1);
     row->signature_id = pw_store_text_at(q, 2, arena);
@@ -29,36 +31,14 @@ static void read_result(sqlite3_stmt *q, struct pw_arena *arena, struct pw_store
     row->held = sqlite3_column_int(q, 15);
     row->failed = sqlite3_column_int(q, 16);
     row->environment_id = pw_store_text_at(q, 17, arena);
+    return row->signature_id && row->signature && row->op && row->standing && row->coverage && row->implementation &&
+                   row->reference_name && row->environment_id
+               ? PW_OK
+               : pw_error_memory(err, sizeof *row);
 }
 
-/* Steps through a query of RESULT_COLUMNS; finalizes it. */
-static pw_status collect_results(struct pw_store *store, sqlite3_stmt *q, struct pw_arena *arena,
-                                 struct pw_store_signature_row **rows, size_t *count, struct pw_error *err)
-{
-    struct pw_store_signature_row *items = NULL;
-    size_t cap = 0, n = 0;
-    pw_status status = PW_OK;
-    int code;
-
-    while ((code = sqlite3_step(q)) == SQLITE_ROW && status == PW_OK) {
-        status = PW_GROW(items, cap, n + 1, err);
-        if (status == PW_OK)
-            read_result(q, arena, &items[n++]);
-    }
-    if (status == PW_OK && code != SQLITE_DONE)
-        status = pw_store_fail(store, "results could not be read", err);
-    if (status == PW_OK) {
-        *rows = pw_arena_alloc(arena, n + 1, sizeof *items);
-        if (*rows && n)
-            memcpy(*rows, items, n * sizeof *items);
-        *count = n;
-        if (!*rows)
-            status = pw_error_memory(err, n * sizeof *items);
-    }
-    pw_free(items);
-    sqlite3_finalize(q);
-    return status;
-}
+static const struct pw_store_rows results = {"results could not be read", sizeof(struct pw_store_signature_row),
+                                             read_result};
 
 pw_status pw_store_latest(struct pw_store *store, const char *graph, const char *target, struct pw_arena *arena,
                           struct pw_store_signature_row **rows, size_t *count, struct pw_error *err)
@@ -75,7 +55,7 @@ pw_status pw_store_latest(struct pw_store *store, const char *graph, const char 
         return status;
     pw_store_bind_text(q, 1, graph);
     pw_store_bind_text(q, 2, target);
-    return collect_results(store, q, arena, rows, count, err);
+    return pw_store_collect(store, status, q, &results, arena, rows, count, err);
 }
 
 pw_status pw_store_run_results(struct pw_store *store, int64_t run_id, struct pw_arena *arena,
@@ -90,7 +70,7 @@ pw_status pw_store_run_results(struct pw_store *store, int64_t run_id, struct pw
     if (status != PW_OK)
         return status;
     sqlite3_bind_int64(q, 1, run_id);
-    return collect_results(store, q, arena, rows, count, err);
+    return pw_store_collect(store, status, q, &results, arena, rows, count, err);
 }
 
 pw_status pw_store_history(struct pw_store *store, const char *signature_id, const char *target, struct pw_arena *arena,
@@ -107,11 +87,13 @@ pw_status pw_store_history(struct pw_store *store, const char *signature_id, con
         return status;
     pw_store_bind_text(q, 1, signature_id);
     pw_store_bind_text(q, 2, target);
-    return collect_results(store, q, arena, rows, count, err);
+    return pw_store_collect(store, status, q, &results, arena, rows, count, err);
 }
 
-static void read_case(sqlite3_stmt *q, struct pw_arena *arena, struct pw_store_case_row *row)
+static pw_status read_case(sqlite3_stmt *q, struct pw_arena *arena, void *out, struct pw_error *err)
 {
+    struct pw_store_case_row *row = out;
+
     row->run_id = sqlite3_column_int64(q, 0);
     row->wall_ms = sqlite3_column_int64(q, 1);
     row->case_id = pw_store_text_at(q, 2, arena);
@@ -128,15 +110,18 @@ static void read_case(sqlite3_stmt *q, struct pw_arena *arena, struct pw_store_c
     row->max_ulp = pw_store_real_at(q, 13);
     row->reference_error = pw_store_real_at(q, 14);
     row->time_ns = sqlite3_column_int64(q, 15);
+    return row->case_id && row->signature_id && row->verdict && row->implementation && row->shapes && row->dtype &&
+                   row->dist && row->reason && row->log
+               ? PW_OK
+               : pw_error_memory(err, sizeof *row);
 }
+
+static const struct pw_store_rows cases = {"verdicts could not be read", sizeof(struct pw_store_case_row), read_case};
 
 pw_status pw_store_cases(struct pw_store *store, const char *signature_id, const char *target, struct pw_arena *arena,
                          struct pw_store_case_row **rows, size_t *count, struct pw_error *err)
 {
-    struct pw_store_case_row *items = NULL;
     sqlite3_stmt *q = NULL;
-    size_t cap = 0, n = 0;
-    int code;
     pw_status status = pw_store_prepare(
         store,
         "SELECT run, wall_ms, case_id, signature, verdict, implementation, shapes, dtype, dist, reason, log, error,"
@@ -149,22 +134,5 @@ pw_status pw_store_cases(struct pw_store *store, const char *signature_id, const
         return status;
     pw_store_bind_text(q, 1, signature_id);
     pw_store_bind_text(q, 2, target);
-    while ((code = sqlite3_step(q)) == SQLITE_ROW && status == PW_OK) {
-        status = PW_GROW(items, cap, n + 1, err);
-        if (status == PW_OK)
-            read_case(q, arena, &items[n++]);
-    }
-    if (status == PW_OK && code != SQLITE_DONE)
-        status = pw_store_fail(store, "verdicts could not be read", err);
-    if (status == PW_OK) {
-        *rows = pw_arena_alloc(arena, n + 1, sizeof *items);
-        if (*rows && n)
-            memcpy(*rows, items, n * sizeof *items);
-        *count = n;
-        if (!*rows)
-            status = pw_error_memory(err, n * sizeof *items);
-    }
-    pw_free(items);
-    sqlite3_finalize(q);
-    return status;
+    return pw_store_collect(store, status, q, &cases, arena, rows, count, err);
 }

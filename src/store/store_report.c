@@ -56,64 +56,53 @@ pw_status pw_store_run_latest(struct pw_store *store, const char *graph, const c
     return status;
 }
 
+static pw_status read_output(sqlite3_stmt *q, struct pw_arena *arena, void *out, struct pw_error *err)
+{
+    struct pw_store_output_row *row = out;
+
+    row->name = pw_store_text_at(q, 0, arena);
+    row->reason = pw_store_text_at(q, 1, arena);
+    row->held = sqlite3_column_int(q, 2) != 0;
+    row->error = pw_store_real_at(q, 3);
+    row->tolerance = pw_store_real_at(q, 4);
+    return row->name && row->reason ? PW_OK : pw_error_memory(err, sizeof *row);
+}
+
 pw_status pw_store_outputs(struct pw_store *store, int64_t run_id, struct pw_arena *arena,
                            struct pw_store_output_row **rows, size_t *count, struct pw_error *err)
 {
-    struct pw_store_output_row *items = NULL;
+    static const struct pw_store_rows outputs = {"outputs could not be read", sizeof **rows, read_output};
     sqlite3_stmt *q = NULL;
-    size_t cap = 0, n = 0;
     pw_status status = pw_store_prepare(
         store, "SELECT name, reason, held, error, tolerance FROM run_output WHERE run = ? ORDER BY output", &q, err);
 
     *count = 0;
-    if (status != PW_OK)
-        return status;
-    sqlite3_bind_int64(q, 1, run_id);
-    while (status == PW_OK && sqlite3_step(q) == SQLITE_ROW) {
-        status = PW_GROW(items, cap, n + 1, err);
-        if (status == PW_OK)
-            items[n++] = (struct pw_store_output_row){pw_store_text_at(q, 0, arena), pw_store_text_at(q, 1, arena),
-                                                      sqlite3_column_int(q, 2) != 0, pw_store_real_at(q, 3),
-                                                      pw_store_real_at(q, 4)};
-    }
-    *rows = status == PW_OK ? pw_arena_alloc(arena, n + 1, sizeof *items) : NULL;
-    if (status == PW_OK && !*rows)
-        status = pw_error_memory(err, n * sizeof *items);
-    if (status == PW_OK && n)
-        memcpy(*rows, items, n * sizeof *items);
-    *count = status == PW_OK ? n : 0;
-    pw_free(items);
-    sqlite3_finalize(q);
-    return status;
+    if (status == PW_OK)
+        sqlite3_bind_int64(q, 1, run_id);
+    return pw_store_collect(store, status, q, &outputs, arena, rows, count, err);
+}
+
+static pw_status read_figure(sqlite3_stmt *q, struct pw_arena *arena, void *out, struct pw_error *err)
+{
+    struct pw_store_figure_row *row = out;
+
+    row->name = pw_store_text_at(q, 0, arena);
+    row->value = pw_store_real_at(q, 1);
+    return row->name ? PW_OK : pw_error_memory(err, sizeof *row);
 }
 
 pw_status pw_store_figures(struct pw_store *store, int64_t run_id, struct pw_arena *arena,
                            struct pw_store_figure_row **rows, size_t *count, struct pw_error *err)
 {
-    struct pw_store_figure_row *items = NULL;
+    static const struct pw_store_rows figures = {"figures could not be read", sizeof **rows, read_figure};
     sqlite3_stmt *q = NULL;
-    size_t cap = 0, n = 0;
     pw_status status =
         pw_store_prepare(store, "SELECT name, value FROM run_figure WHERE run = ? ORDER BY rowid", &q, err);
 
     *count = 0;
-    if (status != PW_OK)
-        return status;
-    sqlite3_bind_int64(q, 1, run_id);
-    while (status == PW_OK && sqlite3_step(q) == SQLITE_ROW) {
-        status = PW_GROW(items, cap, n + 1, err);
-        if (status == PW_OK)
-            items[n++] = (struct pw_store_figure_row){pw_store_text_at(q, 0, arena), pw_store_real_at(q, 1)};
-    }
-    *rows = status == PW_OK ? pw_arena_alloc(arena, n + 1, sizeof *items) : NULL;
-    if (status == PW_OK && !*rows)
-        status = pw_error_memory(err, n * sizeof *items);
-    if (status == PW_OK && n)
-        memcpy(*rows, items, n * sizeof *items);
-    *count = status == PW_OK ? n : 0;
-    pw_free(items);
-    sqlite3_finalize(q);
-    return status;
+    if (status == PW_OK)
+        sqlite3_bind_int64(q, 1, run_id);
+    return pw_store_collect(store, status, q, &figures, arena, rows, count, err);
 }
 
 pw_status pw_store_figure_add(struct pw_store *store, int64_t run_id, const char *name, double value,

@@ -185,6 +185,7 @@ pw_status pw_store_complete(struct pw_store *store, struct pw_error *err)
 {
     struct pw_store fresh = {.path = store->path};
     sqlite3_stmt *all = NULL, *has = NULL;
+    int code = SQLITE_DONE;
     pw_status status = PW_OK;
 
     if (sqlite3_open(":memory:", &fresh.db) != SQLITE_OK)
@@ -198,9 +199,11 @@ pw_status pw_store_complete(struct pw_store *store, struct pw_error *err)
                                   &all, err);
     if (status == PW_OK)
         status = pw_store_prepare(store, "SELECT 1 FROM pragma_table_info(?1) WHERE name=?2", &has, err);
-    while (status == PW_OK && sqlite3_step(all) == SQLITE_ROW)
+    while (status == PW_OK && (code = sqlite3_step(all)) == SQLITE_ROW)
         status = want_column(store, has, (const char *)sqlite3_column_text(all, 0),
                              (const char *)sqlite3_column_text(all, 1), err);
+    if (status == PW_OK && code != SQLITE_DONE)
+        status = pw_store_fail(&fresh, "its tables could not be listed", err);
     sqlite3_finalize(all);
     sqlite3_finalize(has);
     sqlite3_close(fresh.db);

@@ -117,6 +117,29 @@ static void expect_display(const char *text, size_t size, size_t columns, bool a
     pw_buf_clear(&want);
 }
 
+static void a_cell_has_its_width(void **state)
+{
+    static const struct {
+        const char *text;
+        size_t width;
+        bool right;
+        const char *expected;
+    } rows[] = {
+        {"ab", 4, false, "ab  "},         {"ab", 4, true, "  ab"},         {"abcd", 4, true, "abcd"},
+        {"abcde", 4, false, "abc\u2026"}, {"\u5b57", 3, false, "\u5b57 "}, /* two columns wide */
+        {"\x1b", 2, true, " ?"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pw_buf buf = {0};
+
+        pw_text_cell(&buf, rows[i].text, rows[i].width, rows[i].right);
+        assert_string_equal(pw_buf_text(&buf), rows[i].expected);
+        pw_buf_clear(&buf);
+    }
+}
+
 static void display_disarms_hostile_names(void **state)
 {
     (void)state;
@@ -290,6 +313,7 @@ int main(void)
         cmocka_unit_test(long_messages_are_cut_between_characters),
         cmocka_unit_test(every_status_has_a_name),
         cmocka_unit_test(buffer_grows_and_stays_terminated),
+        cmocka_unit_test(a_cell_has_its_width),
 #if defined(PW_FAIL_INJECTION)
         cmocka_unit_test(a_failed_append_is_remembered),
 #endif

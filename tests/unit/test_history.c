@@ -253,9 +253,9 @@ static void test_decisions(void **state)
 {
     struct pw_store *store = open_db("x.db", false);
     struct pw_store_decision decisions[] = {
-        {SOFTMAX, "precision", "worse", "b/precision-1.yaml", "error grew", NAN, NAN, NAN, NAN, false, true},
-        {SOFTMAX, "throughput", "held", "b/throughput-e-1.yaml", "", 1.01, 0.99, 1.03, 0.4, true, false},
-        {"ffffffffffffffff", "coverage", "gone", "", "", NAN, NAN, NAN, NAN, false, false}, /* not known */
+        {SOFTMAX, "precision", "worse", "b/precision-1.yaml", "error grew", NAN, NAN, NAN, NAN, false, true, 0},
+        {SOFTMAX, "throughput", "held", "b/throughput-e-1.yaml", "", 1.01, 0.99, 1.03, 0.4, true, false, 0},
+        {"ffffffffffffffff", "coverage", "gone", "", "", NAN, NAN, NAN, NAN, false, false, 0}, /* not known */
     };
     struct pw_store_decision *back;
     struct pw_history_retention retention = {.before_ms = INT64_MAX};
