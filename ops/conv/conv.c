@@ -512,12 +512,12 @@ static const struct pw_formal col2im_inputs[] = {
     {"input", "T", 0}, {"image_shape", "I", PW_FORMAL_PARAM}, {"block_shape", "I", PW_FORMAL_PARAM}, {0}};
 static const struct pw_formal col2im_outputs[] = {{"output", "T", 0}, {0}};
 
-#define CONV(op_name, version, table, what, evaluate, blas)                                                            \
+#define CONV(op_name, version, table, what, evaluate, blas, order)                                                     \
     {                                                                                                                  \
         .domain = "", .name = op_name, .since = version, .category = PW_CATEGORY_CONVOLUTION, .attrs = table,          \
         .inputs = conv_inputs, .outputs = conv_outputs, .infer = infer_conv, .cost = cost_conv,                        \
-        .accuracy = accuracy_conv, .golden = evaluate, .fast = evaluate, .fast_is_blas = true, .fast_uses_blas = blas, \
-        .bind = pw_conv_bind, .data = &(what)                                                                          \
+        .accuracy = accuracy_conv, .ordered = order, .golden = evaluate, .fast = evaluate, .fast_is_blas = true,       \
+        .fast_uses_blas = blas, .bind = pw_conv_bind, .data = &(what)                                                  \
     }
 
 #define DEFORM(version)                                                                                                \
@@ -529,12 +529,12 @@ static const struct pw_formal col2im_outputs[] = {{"output", "T", 0}, {0}};
     }
 
 const struct pw_op pw_conv_ops[] = {
-    CONV("Conv", 1, conv_attrs, kind_conv, pw_conv_eval, uses_blas),
-    CONV("Conv", 11, conv_attrs, kind_conv, pw_conv_eval, uses_blas),
-    CONV("Conv", 22, conv_attrs, kind_conv, pw_conv_eval, uses_blas),
-    CONV("ConvTranspose", 1, transpose_attrs, kind_transpose, pw_conv_transpose_eval, NULL),
-    CONV("ConvTranspose", 11, transpose_attrs, kind_transpose, pw_conv_transpose_eval, NULL),
-    CONV("ConvTranspose", 22, transpose_attrs, kind_transpose, pw_conv_transpose_eval, NULL),
+    CONV("Conv", 1, conv_attrs, kind_conv, pw_conv_eval, uses_blas, pw_conv_ordered),
+    CONV("Conv", 11, conv_attrs, kind_conv, pw_conv_eval, uses_blas, pw_conv_ordered),
+    CONV("Conv", 22, conv_attrs, kind_conv, pw_conv_eval, uses_blas, pw_conv_ordered),
+    CONV("ConvTranspose", 1, transpose_attrs, kind_transpose, pw_conv_transpose_eval, NULL, NULL),
+    CONV("ConvTranspose", 11, transpose_attrs, kind_transpose, pw_conv_transpose_eval, NULL, NULL),
+    CONV("ConvTranspose", 22, transpose_attrs, kind_transpose, pw_conv_transpose_eval, NULL, NULL),
     DEFORM(19),
     DEFORM(22),
     {.domain = "",

@@ -35,6 +35,7 @@ pw_status pw_deform_bind(const struct pw_call *call, struct pw_bindings *b, stru
 pw_status pw_col2im_bind(const struct pw_call *call, struct pw_bindings *b, struct pw_error *err);
 
 /* conv_ref.c, conv_ref_int.c, conv_ref_deform.c, conv_ref_col2im.c */
+pw_status pw_conv_ordered(struct pw_eval *ev, struct pw_error *err); /* conv_ref_ordered.c */
 pw_status pw_conv_eval(struct pw_eval *ev, struct pw_error *err);
 pw_status pw_conv_transpose_eval(struct pw_eval *ev, struct pw_error *err);
 pw_status pw_conv_integer_eval(struct pw_eval *ev, struct pw_error *err);

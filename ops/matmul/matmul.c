@@ -568,15 +568,15 @@ static const struct pw_attr_def nbits_attrs[] = {{.name = "K", .type = PW_ATTR_I
     {                                                                                                                  \
         .domain = "", .name = "MatMul", .since = version, .category = PW_CATEGORY_MATMUL, .inputs = product_in,        \
         .outputs = product_out, .infer = infer_matmul, .cost = cost_product, .accuracy = accuracy_product,             \
-        .golden = pw_matmul_golden, .fast = pw_matmul_golden, .fast_is_blas = true, .fast_uses_blas = uses_blas,       \
-        .bind = bind_matmul                                                                                            \
+        .ordered = pw_matmul_ordered, .golden = pw_matmul_golden, .fast = pw_matmul_golden, .fast_is_blas = true,      \
+        .fast_uses_blas = uses_blas, .bind = bind_matmul                                                               \
     }
 #define GEMM(version, attributes, formals)                                                                             \
     {                                                                                                                  \
         .domain = "", .name = "Gemm", .since = version, .category = PW_CATEGORY_MATMUL, .attrs = attributes,           \
         .inputs = formals, .outputs = product_out, .infer = infer_gemm, .cost = cost_product,                          \
-        .accuracy = accuracy_product, .golden = pw_matmul_gemm_golden, .fast = pw_matmul_gemm_golden,                  \
-        .fast_is_blas = true, .fast_uses_blas = uses_blas, .bind = bind_gemm                                           \
+        .accuracy = accuracy_product, .ordered = pw_matmul_ordered, .golden = pw_matmul_gemm_golden,                   \
+        .fast = pw_matmul_gemm_golden, .fast_is_blas = true, .fast_uses_blas = uses_blas, .bind = bind_gemm            \
     }
 #define QLINEAR(version)                                                                                               \
     {                                                                                                                  \

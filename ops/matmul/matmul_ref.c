@@ -6,6 +6,7 @@
 #include "base/compiler.h"
 #include "base/half.h"
 #include "base/parallel.h"
+#include "op/order.h"
 #include "tensor/blas.h"
 
 /* Multiply-adds up to which float64's golden is worth long double (about a second). */
@@ -383,4 +384,74 @@ done:
     pw_tensor_clear(&wide_b);
     pw_tensor_clear(&sums);
     return status;
+}
+
+/* ---- sums in a given order ---- */
+
+struct ordered_job {
+    const struct pw_order *order;
+    const struct pw_matmul_geometry *g;
+    const double *a, *b;
+    struct pw_tensor *y; /* begins with C of a Gemm */
+    double alpha, beta;  /* beta 0: there is no C */
+};
+
+static double finish_ordered(const struct ordered_job *o, double sum, double c)
+{
+    if (o->alpha != 1.0)
+        sum = pw_order_multiply(o->order, o->alpha, sum);
+    if (o->beta == 0.0)
+        return sum;
+    c = pw_order_round(o->order, c);
+    return o->beta == 1.0 ? pw_order_add(o->order, sum, c) : pw_order_multiply_add(o->order, o->beta, c, sum);
+}
+
+static void rows_ordered(void *user, int64_t begin, int64_t end)
+{
+    const struct ordered_job *o = user;
+    const struct pw_matmul_geometry *g = o->g;
+
+    for (int64_t row = begin; row < end; row++) {
+        int64_t oa, ob;
+
+        pw_matmul_offsets(g, row / g->m, &oa, &ob);
+        oa += row % g->m * g->a_row;
+        for (int64_t n = 0; n < g->n; n++) {
+            struct pw_order_sum sum = pw_order_begin(o->order, false);
+            const double *a = o->a + oa, *b = o->b + ob + n * g->b_col;
+            int64_t at = row * g->n + n;
+
+            for (int64_t k = 0; k < g->k; k++)
+                pw_order_term_product(&sum, a[k * g->a_col], b[k * g->b_row]);
+            pw_tensor_set(o->y, at, finish_ordered(o, pw_order_end(&sum), pw_tensor_get(o->y, at)));
+        }
+    }
+}
+
+pw_status pw_matmul_ordered(struct pw_eval *ev, struct pw_error *err)
+{
+    const struct pw_tensor *a = pw_eval_in(ev, 0), *b = pw_eval_in(ev, 1), *c = pw_eval_in(ev, 2);
+    bool gemm = !strcmp(ev->call->op->name, "Gemm");
+    struct ordered_job o = {.order = ev->order, .alpha = 1.0};
+    struct pw_matmul_geometry g;
+    pw_status status =
+        geometry(ev, a, b, gemm && pw_call_int(ev->call, "transA"), gemm && pw_call_int(ev->call, "transB"), &g, err);
+
+    if (status == PW_OK && (a->dtype != PW_DTYPE_FLOAT64 || b->dtype != PW_DTYPE_FLOAT64))
+        status = pw_error_set(err, PW_ERR_UNSUPPORTED, "integers have no order of rounding");
+    if (status == PW_OK)
+        status = pw_matmul_output(ev, a->nominal, &o.y, err);
+    if (status != PW_OK || o.y->count == 0)
+        return status;
+    if (gemm) {
+        o.alpha = pw_order_round(o.order, pw_call_float(ev->call, "alpha"));
+        o.beta = c ? pw_order_round(o.order, pw_call_float(ev->call, "beta")) : 0.0;
+        if (c)
+            spread(c, o.y);
+    }
+    o.g = &g;
+    o.a = a->data;
+    o.b = b->data;
+    pw_parallel_for(g.batch * g.m, 65536 / (g.n * g.k + 1) + 1, rows_ordered, &o);
+    return PW_OK;
 }

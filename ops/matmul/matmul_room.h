@@ -61,6 +61,7 @@ pw_status pw_matmul_output(struct pw_eval *ev, pw_dtype nominal, struct pw_tenso
 /* Callbacks by operator; golden serves fast too where it looks at ev->mode. */
 pw_status pw_matmul_golden(struct pw_eval *ev, struct pw_error *err);
 pw_status pw_matmul_gemm_golden(struct pw_eval *ev, struct pw_error *err);
+pw_status pw_matmul_ordered(struct pw_eval *ev, struct pw_error *err); /* MatMul and Gemm */
 pw_status pw_matmul_integer_golden(struct pw_eval *ev, struct pw_error *err);
 pw_status pw_matmul_qlinear_golden(struct pw_eval *ev, struct pw_error *err);
 pw_status pw_matmul_einsum_infer(struct pw_call *call, struct pw_error *err);

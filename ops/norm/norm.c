@@ -292,6 +292,7 @@ static const struct pw_norm_form lrn = {PW_NORM_LRN, -1, -1, -1, -1, -1, -1};
         .golden = pw_norm_golden, .fast = pw_norm_fast, .fill = fill, .bind = pw_norm_bind, .data = &op_form,          \
         __VA_ARGS__                                                                                                    \
     }
+#define ORDERED .ordered = pw_norm_ordered, .ordered_functions = "divide sqrt"
 #define LRN(version)                                                                                                   \
     {                                                                                                                  \
         .domain = "", .name = "LRN", .since = version, .category = PW_CATEGORY_NORMALIZATION, .attrs = lrn_attrs,      \
@@ -369,14 +370,14 @@ const struct pw_op pw_norm_ops[] = {
     NORM("BatchNormalization", 9, batch9_attrs, batch_in, batch_out, infer_batch, batch, ),
     NORM("BatchNormalization", 14, batch14_attrs, batch14_in, batch14_out, infer_batch, batch, ),
     NORM("BatchNormalization", 15, batch14_attrs, batch15_in, batch15_out, infer_batch, batch, ),
-    NORM("InstanceNormalization", 1, instance1_attrs, instance_in, plain_out, infer_common, instance, ),
-    NORM("InstanceNormalization", 6, epsilon_attrs, instance_in, plain_out, infer_common, instance, ),
-    NORM("InstanceNormalization", 22, epsilon_attrs, instance_in, plain_out, infer_common, instance, ),
-    NORM("LayerNormalization", 17, layer_attrs, layer_in, layer_out, infer_layer, layer, ),
-    NORM("GroupNormalization", 18, group18_attrs, group_in, y_out, infer_common, group,
+    NORM("InstanceNormalization", 1, instance1_attrs, instance_in, plain_out, infer_common, instance, ORDERED),
+    NORM("InstanceNormalization", 6, epsilon_attrs, instance_in, plain_out, infer_common, instance, ORDERED),
+    NORM("InstanceNormalization", 22, epsilon_attrs, instance_in, plain_out, infer_common, instance, ORDERED),
+    NORM("LayerNormalization", 17, layer_attrs, layer_in, layer_out, infer_layer, layer, ORDERED),
+    NORM("GroupNormalization", 18, group18_attrs, group_in, y_out, infer_common, group, ORDERED,
          .deprecated = "use GroupNormalization-21: scale and bias per channel"),
-    NORM("GroupNormalization", 21, group21_attrs, group_in, y_out, infer_common, group, ),
-    NORM("RMSNormalization", 23, layer_attrs, rms_in, rms_out, infer_rms, rms, ),
+    NORM("GroupNormalization", 21, group21_attrs, group_in, y_out, infer_common, group, ORDERED),
+    NORM("RMSNormalization", 23, layer_attrs, rms_in, rms_out, infer_rms, rms, ORDERED),
     NORM("LpNormalization", 1, lp_attrs, plain_in, plain_out, infer_lp, lp, ),
     NORM("LpNormalization", 22, lp_attrs, plain_in, plain_out, infer_lp, lp, ),
     NORM("MeanVarianceNormalization", 9, variance_attrs, x_in, y_out, infer_common, mean_variance, ),

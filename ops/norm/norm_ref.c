@@ -3,6 +3,7 @@
 
 #include "base/compiler.h"
 #include "base/parallel.h"
+#include "op/order.h"
 #include "ops/norm/norm_room.h"
 
 /* All inputs in double, and where the results go. */
@@ -412,4 +413,87 @@ pw_status pw_norm_fast(struct pw_eval *ev, struct pw_error *err)
     else
         pw_parallel_for(job.outer * job.channels, 16384 / (job.inner + 1) + 1, channels_fast, &fast);
     return PW_OK;
+}
+
+/* ---- sums in a given order ---- */
+
+struct ordered_job {
+    const struct job *job;
+    const struct pw_order *order;
+};
+
+/* Mean first, then the squares of what is left; 1 / sqrt(variance + epsilon) of it. */
+static void statistics_ordered(const struct ordered_job *o, struct place at, double *mean, double *factor)
+{
+    const struct job *job = o->job;
+    const struct pw_norm_loops *l = &job->loops;
+    const struct pw_order *order = o->order;
+    struct pw_order_sum sum = pw_order_begin(order, false);
+    int64_t i[PW_NORM_DIMS] = {0};
+    double terms = pw_order_round(order, (double)l->terms), variance;
+
+    *mean = 0;
+    for (int64_t n = 0; n < l->terms && job->form->kind != PW_NORM_RMS; n++) {
+        pw_order_term(&sum, job->x[at.x]);
+        next_term(l, i, &at);
+    }
+    if (job->form->kind != PW_NORM_RMS)
+        *mean = pw_order_divide(order, pw_order_end(&sum), terms);
+    sum = pw_order_begin(order, false);
+    for (int64_t n = 0; n < l->terms; n++) {
+        double d = pw_order_add(order, pw_order_round(order, job->x[at.x]), -*mean);
+
+        pw_order_term_product(&sum, d, d);
+        next_term(l, i, &at);
+    }
+    variance = pw_order_divide(order, pw_order_end(&sum), terms);
+    *factor = pw_order_divide(
+        order, 1.0, pw_order_round(order, sqrt(pw_order_add(order, variance, pw_order_round(order, job->epsilon)))));
+}
+
+static void sets_ordered(void *user, int64_t begin, int64_t end)
+{
+    const struct ordered_job *o = user;
+    const struct job *job = o->job;
+    const struct pw_order *order = o->order;
+
+    for (int64_t set = begin; set < end; set++) {
+        struct place at = kept_place(&job->loops, set);
+        int64_t i[PW_NORM_DIMS] = {0};
+        double mean, factor;
+
+        statistics_ordered(o, at, &mean, &factor);
+        keep_statistics(job, set, at.scale, mean, 0, factor);
+        for (int64_t n = 0; n < job->loops.terms; n++) {
+            double y = pw_order_add(order, pw_order_round(order, job->x[at.x]), -mean);
+
+            y = pw_order_multiply(order, y, factor);
+            if (job->scale)
+                y = pw_order_multiply(order, y, pw_order_round(order, job->scale[at.scale]));
+            if (job->bias)
+                y = pw_order_add(order, y, pw_order_round(order, job->bias[at.bias]));
+            pw_tensor_set(job->y, at.x, y);
+            next_term(&job->loops, i, &at);
+        }
+    }
+}
+
+pw_status pw_norm_ordered(struct pw_eval *ev, struct pw_error *err)
+{
+    struct pw_tensor wide[3] = {{0}};
+    struct job job;
+    struct ordered_job ordered = {&job, ev->order};
+    pw_status status = prepare(ev, &job, err);
+
+    if (status == PW_OK)
+        status = widen(ev, 0, &wide[0], &job.x, err);
+    if (status == PW_OK)
+        status = widen(ev, job.form->scale, &wide[1], &job.scale, err);
+    if (status == PW_OK)
+        status = widen(ev, job.form->bias, &wide[2], &job.bias, err);
+    if (status == PW_OK && job.loops.sets > 0)
+        pw_parallel_for(job.loops.sets, 4096 / (job.loops.terms + 1) + 1, sets_ordered, &ordered);
+    for (size_t i = 0; i < PW_COUNT_OF(wide); i++)
+        pw_tensor_clear(&wide[i]);
+    return status;
 }

@@ -68,6 +68,7 @@ pw_status pw_norm_axis(const struct pw_call *call, int rank, int *axis, struct p
 pw_status pw_norm_bind(const struct pw_call *call, struct pw_bindings *b, struct pw_error *err);
 
 pw_status pw_norm_golden(struct pw_eval *ev, struct pw_error *err);
+pw_status pw_norm_ordered(struct pw_eval *ev, struct pw_error *err);
 pw_status pw_norm_fast(struct pw_eval *ev, struct pw_error *err);
 pw_status pw_norm_lrn_golden(struct pw_eval *ev, struct pw_error *err);
 pw_status pw_norm_lrn_fast(struct pw_eval *ev, struct pw_error *err);

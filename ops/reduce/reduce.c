@@ -268,11 +268,21 @@ static const struct pw_attr_def arg12_attrs[] = {{.name = "axis", .type = PW_ATT
 static const struct pw_attr_def cum_attrs[] = {
     {.name = "exclusive", .type = PW_ATTR_INT}, {.name = "reverse", .type = PW_ATTR_INT}, {0}};
 
+/* What follows a sum besides additions and multiplications. */
+#define AFTER_SUM(kind)                                                                                                \
+    ((kind) == PW_REDUCE_MEAN          ? "divide"                                                                      \
+     : (kind) == PW_REDUCE_L2          ? "sqrt"                                                                        \
+     : (kind) == PW_REDUCE_LOG_SUM     ? "log"                                                                         \
+     : (kind) == PW_REDUCE_LOG_SUM_EXP ? "exp log"                                                                     \
+                                       : NULL)
+#define SUMS(kind) ((kind) != PW_REDUCE_MAX && (kind) != PW_REDUCE_MIN)
+
 #define REDUCE(op_name, version, op_kind, from_input)                                                                  \
     {                                                                                                                  \
         .domain = "", .name = op_name, .since = version, .category = PW_CATEGORY_REDUCTION,                            \
         .attrs = from_input ? noop_attrs : axes_attrs, .inputs = from_input ? data_axes_in : data_in,                  \
         .outputs = reduced_out, .infer = infer, .cost = cost, .accuracy = accuracy, .golden = pw_reduce_golden,        \
+        .ordered = SUMS(op_kind) ? pw_reduce_ordered : NULL, .ordered_functions = AFTER_SUM(op_kind),                  \
         .fast = pw_reduce_fast, .fill = fill, .bind = bind, .data = &(const struct pw_reduce_form)                     \
         {                                                                                                              \
             op_kind, from_input                                                                                        \

@@ -6,6 +6,7 @@
 #include "base/approx.h"
 #include "base/compiler.h"
 #include "base/parallel.h"
+#include "op/order.h"
 
 /* ---- golden: any layout, one output at a time ---- */
 
@@ -496,5 +497,88 @@ pw_status pw_reduce_fast(struct pw_eval *ev, struct pw_error *err)
         pw_parallel_for(l->outer, grain(l), rows_fast, &job);
     else
         pw_parallel_for(l->outer * ((l->inner + COLUMNS - 1) / COLUMNS), 1, blocks_fast, &job);
+    return PW_OK;
+}
+
+/* ---- sums in a given order ---- */
+
+static double term_of(pw_reduce_kind kind, const struct pw_order *order, double x, double max)
+{
+    switch (kind) {
+    case PW_REDUCE_L1:
+        return fabs(x);
+    case PW_REDUCE_LOG_SUM_EXP:
+        return exp(pw_order_add(order, x, -max));
+    default:
+        return x;
+    }
+}
+
+static double finish_ordered(pw_reduce_kind kind, const struct pw_order *order, double acc, int64_t terms, double max)
+{
+    switch (kind) {
+    case PW_REDUCE_MEAN:
+        return pw_order_divide(order, acc, pw_order_round(order, (double)terms));
+    case PW_REDUCE_L2:
+        return pw_order_round(order, sqrt(acc));
+    case PW_REDUCE_LOG_SUM:
+        return pw_order_round(order, log(acc));
+    case PW_REDUCE_LOG_SUM_EXP:
+        return pw_order_add(order, max, pw_order_round(order, log(acc)));
+    default:
+        return acc;
+    }
+}
+
+static double reduce_ordered(const struct job *job, const struct pw_order *order, int64_t index)
+{
+    const struct pw_reduce_layout *l = &job->layout;
+    const double *x = (const double *)job->x + output_offset(l, index);
+    bool squares = job->kind == PW_REDUCE_L2 || job->kind == PW_REDUCE_SUM_SQUARE;
+    struct pw_order_sum sum = pw_order_begin(order, job->kind == PW_REDUCE_PROD);
+    int64_t at[PW_MAX_RANK] = {0}, offset = 0;
+    double max = -INFINITY;
+
+    for (int64_t i = 0; i < l->terms && job->kind == PW_REDUCE_LOG_SUM_EXP; i++) {
+        max = (double)combine(PW_REDUCE_MAX, max, x[offset]);
+        next_term(l, at, &offset);
+    }
+    if (job->kind == PW_REDUCE_LOG_SUM_EXP && isinf(max))
+        return max;
+    for (int64_t i = 0; i < l->terms; i++) {
+        if (squares)
+            pw_order_term_product(&sum, x[offset], x[offset]);
+        else
+            pw_order_term(&sum, term_of(job->kind, order, x[offset], max));
+        next_term(l, at, &offset);
+    }
+    return finish_ordered(job->kind, order, pw_order_end(&sum), l->terms, max);
+}
+
+struct ordered_job {
+    const struct job *job;
+    const struct pw_order *order;
+};
+
+static void outputs_ordered(void *user, int64_t begin, int64_t end)
+{
+    const struct ordered_job *o = user;
+
+    for (int64_t i = begin; i < end; i++)
+        pw_tensor_set(o->job->y, i, reduce_ordered(o->job, o->order, i));
+}
+
+pw_status pw_reduce_ordered(struct pw_eval *ev, struct pw_error *err)
+{
+    const struct pw_tensor *x = pw_eval_in(ev, 0);
+    struct job job;
+    struct ordered_job ordered = {&job, ev->order};
+    pw_status status = prepare(ev, &job, err);
+
+    if (status != PW_OK || job.y->count == 0)
+        return status;
+    if (x->dtype != PW_DTYPE_FLOAT64)
+        return pw_error_set(err, PW_ERR_UNSUPPORTED, "integers have no order of rounding");
+    pw_parallel_for(job.y->count, grain(&job.layout), outputs_ordered, &ordered);
     return PW_OK;
 }

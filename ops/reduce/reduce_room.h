@@ -45,6 +45,7 @@ pw_status pw_reduce_axes(const struct pw_call *call, int rank, bool *reduced, bo
 void pw_reduce_layout(const int64_t *dims, int rank, const bool *reduced, struct pw_reduce_layout *out);
 
 pw_status pw_reduce_golden(struct pw_eval *ev, struct pw_error *err);
+pw_status pw_reduce_ordered(struct pw_eval *ev, struct pw_error *err);
 pw_status pw_reduce_fast(struct pw_eval *ev, struct pw_error *err);
 
 pw_status pw_reduce_arg_infer(struct pw_call *call, struct pw_error *err);

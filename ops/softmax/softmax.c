@@ -130,17 +130,23 @@ static const struct pw_softmax_form soft_flat = {PW_SOFTMAX_SOFT, true}, soft = 
 static const struct pw_softmax_form log_flat = {PW_SOFTMAX_LOG, true}, log_form = {PW_SOFTMAX_LOG, false};
 static const struct pw_softmax_form hard_flat = {PW_SOFTMAX_HARD, true}, hard = {PW_SOFTMAX_HARD, false};
 
-#define SOFTMAX(op_name, version, attributes, op_form)                                                                 \
+#define SOFTMAX(op_name, version, attributes, op_form, order, functions)                                               \
     {                                                                                                                  \
         .domain = "", .name = op_name, .since = version, .category = PW_CATEGORY_NORMALIZATION, .attrs = attributes,   \
-        .inputs = inputs, .outputs = outputs, .infer = infer, .cost = cost, .accuracy = accuracy,                      \
-        .golden = pw_softmax_golden, .fast = pw_softmax_fast, .bind = bind, .data = &op_form                           \
+        .inputs = inputs, .outputs = outputs, .infer = infer, .cost = cost, .accuracy = accuracy, .ordered = order,    \
+        .ordered_functions = functions, .golden = pw_softmax_golden, .fast = pw_softmax_fast, .bind = bind,            \
+        .data = &op_form                                                                                               \
     }
 
 const struct pw_op pw_softmax_ops[] = {
-    SOFTMAX("Softmax", 1, axis1, soft_flat),    SOFTMAX("Softmax", 11, axis1, soft_flat),
-    SOFTMAX("Softmax", 13, axis13, soft),       SOFTMAX("LogSoftmax", 1, axis1, log_flat),
-    SOFTMAX("LogSoftmax", 11, axis1, log_flat), SOFTMAX("LogSoftmax", 13, axis13, log_form),
-    SOFTMAX("Hardmax", 1, axis1, hard_flat),    SOFTMAX("Hardmax", 11, axis1, hard_flat),
-    SOFTMAX("Hardmax", 13, axis13, hard),       {0},
+    SOFTMAX("Softmax", 1, axis1, soft_flat, pw_softmax_ordered, "exp divide"),
+    SOFTMAX("Softmax", 11, axis1, soft_flat, pw_softmax_ordered, "exp divide"),
+    SOFTMAX("Softmax", 13, axis13, soft, pw_softmax_ordered, "exp divide"),
+    SOFTMAX("LogSoftmax", 1, axis1, log_flat, pw_softmax_ordered, "exp log"),
+    SOFTMAX("LogSoftmax", 11, axis1, log_flat, pw_softmax_ordered, "exp log"),
+    SOFTMAX("LogSoftmax", 13, axis13, log_form, pw_softmax_ordered, "exp log"),
+    SOFTMAX("Hardmax", 1, axis1, hard_flat, NULL, NULL),
+    SOFTMAX("Hardmax", 11, axis1, hard_flat, NULL, NULL),
+    SOFTMAX("Hardmax", 13, axis13, hard, NULL, NULL),
+    {0},
 };

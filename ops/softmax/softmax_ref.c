@@ -5,6 +5,7 @@
 #include "base/approx.h"
 #include "base/compiler.h"
 #include "base/parallel.h"
+#include "op/order.h"
 
 struct job {
     const struct pw_softmax_form *form;
@@ -265,4 +266,54 @@ pw_status pw_softmax_fast(struct pw_eval *ev, struct pw_error *err)
     else
         pw_parallel_for(l->outer * ((l->inner + COLUMNS - 1) / COLUMNS), 1, blocks_fast, &job);
     return PW_OK;
+}
+
+/* ---- the sum in a given order ---- */
+
+struct ordered_job {
+    const struct job *job;
+    const struct pw_order *order;
+};
+
+static void column_ordered(const struct ordered_job *o, const double *x, double *y)
+{
+    const struct pw_order *order = o->order;
+    int64_t n = o->job->layout.length, step = o->job->layout.inner;
+    struct pw_order_sum sum = pw_order_begin(order, false);
+    double max = column_max(o->job, x), total, shift;
+
+    for (int64_t i = 0; i < n; i++) {
+        y[i * step] = pw_order_round(order, exp(pw_order_add(order, x[i * step], -max)));
+        pw_order_term(&sum, y[i * step]);
+    }
+    total = pw_order_end(&sum);
+    shift = pw_order_round(order, log(total));
+    for (int64_t i = 0; i < n; i++)
+        y[i * step] = o->job->form->kind == PW_SOFTMAX_LOG
+                          ? pw_order_add(order, pw_order_add(order, x[i * step], -max), -shift)
+                          : pw_order_divide(order, y[i * step], total);
+}
+
+static void columns_ordered(void *user, int64_t begin, int64_t end)
+{
+    const struct ordered_job *o = user;
+    const struct pw_softmax_layout *l = &o->job->layout;
+
+    for (int64_t c = begin; c < end; c++) {
+        int64_t at = c / l->inner * l->length * l->inner + c % l->inner;
+
+        column_ordered(o, (const double *)o->job->x + at, (double *)o->job->y + at);
+    }
+}
+
+pw_status pw_softmax_ordered(struct pw_eval *ev, struct pw_error *err)
+{
+    struct job job;
+    struct ordered_job ordered = {&job, ev->order};
+    struct pw_tensor *y = NULL;
+    pw_status status = prepare(ev, &job, &y, err);
+
+    if (status == PW_OK && y->count > 0)
+        pw_parallel_for(job.layout.outer * job.layout.inner, grain(job.layout.length), columns_ordered, &ordered);
+    return status;
 }

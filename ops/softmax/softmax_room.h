@@ -24,6 +24,7 @@ struct pw_softmax_layout pw_softmax_layout(const int64_t *dims, int rank, int ax
 pw_status pw_softmax_axis(const struct pw_call *call, int rank, int *axis, struct pw_error *err);
 
 pw_status pw_softmax_golden(struct pw_eval *ev, struct pw_error *err);
+pw_status pw_softmax_ordered(struct pw_eval *ev, struct pw_error *err);
 pw_status pw_softmax_fast(struct pw_eval *ev, struct pw_error *err);
 
 #endif

@@ -211,7 +211,8 @@ struct pw_eval {
     int input_count;
     const struct pw_value *const *in; /* NULL = omitted. Floats are carried: float64 (golden), float32 (fast) */
     int output_count;
-    struct pw_value *out; /* to fill through pw_eval_output */
+    struct pw_value *out;         /* to fill through pw_eval_output */
+    const struct pw_order *order; /* of the operator's sums (op/order.h): for `ordered`, else NULL */
     /* Runs a subgraph with captures; outputs are owned by the caller afterwards. */
     pw_status (*run_graph)(struct pw_eval *ev, const struct pw_graph *graph, const struct pw_value *args,
                            size_t arg_count, struct pw_value *results, struct pw_error *err);
@@ -285,7 +286,13 @@ struct pw_op {
     void (*accuracy)(const struct pw_call *call, struct pw_accuracy *accuracy); /* NULL: exact for non-floats, ulp 1 */
     pw_status (*golden)(struct pw_eval *ev, struct pw_error *err); /* required unless control flow is special */
     pw_status (*fast)(struct pw_eval *ev, struct pw_error *err);   /* NULL: golden serves, and timing says so */
-    bool fast_is_blas;                                             /* fast times OpenBLAS: named so */
+    /* As golden, with the operator's sums in ev->order, each step rounded to its dtype, as is all that follows; the
+     * output in golden's carrier. NULL: there are no sums, or no order of them is computed. Only called where the
+     * output is a float; PW_ERR_UNSUPPORTED for a call that it does not compute. */
+    pw_status (*ordered)(struct pw_eval *ev, struct pw_error *err);
+    const char *ordered_functions; /* names of struct pw_target_accuracy's fields that `ordered` uses beside add and
+                                      mul, blank-separated: bits follow only where a device rounds them correctly */
+    bool fast_is_blas;             /* fast times OpenBLAS: named so */
     bool (*fast_uses_blas)(const struct pw_call *call); /* where it depends on the call; NULL: fast_is_blas says */
     void (*fill)(const struct pw_call *call, int input, struct pw_fill *fill); /* NULL: defaults */
     pw_status (*bind)(const struct pw_call *call, struct pw_bindings *b,

@@ -212,7 +212,8 @@ static pw_status run_reference(struct pw_eval_frame *frame, const struct pw_node
     ev.input_count = (int)count;
     ev.out = outputs;
     ev.output_count = (int)node->output_count;
-    status = ev.mode == PW_EVAL_FAST ? op->fast(&ev, err) : op->golden(&ev, err);
+    ev.order = frame->context->options.order;
+    status = ev.order ? op->ordered(&ev, err) : ev.mode == PW_EVAL_FAST ? op->fast(&ev, err) : op->golden(&ev, err);
     if (status == PW_OK)
         status = check_outputs(&call, outputs, err);
     if (status == PW_OK)
@@ -250,10 +251,11 @@ pw_status pw_eval_run_node(struct pw_eval_frame *frame, const struct pw_node *no
     return status;
 }
 
-pw_status pw_eval_node(const struct pw_node *node, pw_eval_mode mode, const struct pw_value *const *inputs,
-                       int input_count, struct pw_value *outputs, int output_count, uint64_t seed, struct pw_error *err)
+static pw_status lone_node(const struct pw_node *node, const struct pw_eval_options *options,
+                           const struct pw_value *const *inputs, int input_count, struct pw_value *outputs,
+                           int output_count, struct pw_error *err)
 {
-    struct pw_eval_context context = {.options = {.mode = mode, .seed = seed}};
+    struct pw_eval_context context = {.options = *options};
     struct pw_eval_frame frame = {.context = &context, .graph = node->graph};
     pw_status status = PW_OK;
 
@@ -270,4 +272,22 @@ pw_status pw_eval_node(const struct pw_node *node, pw_eval_mode mode, const stru
         pw_value_clear(&outputs[i]);
     pw_dims_destroy(context.dims);
     return status;
+}
+
+pw_status pw_eval_node(const struct pw_node *node, pw_eval_mode mode, const struct pw_value *const *inputs,
+                       int input_count, struct pw_value *outputs, int output_count, uint64_t seed, struct pw_error *err)
+{
+    return lone_node(node, &(struct pw_eval_options){.mode = mode, .seed = seed}, inputs, input_count, outputs,
+                     output_count, err);
+}
+
+pw_status pw_eval_ordered(const struct pw_node *node, const struct pw_order *order,
+                          const struct pw_value *const *inputs, int input_count, struct pw_value *outputs,
+                          int output_count, struct pw_error *err)
+{
+    const struct pw_eval_options options = {.mode = PW_EVAL_GOLDEN, .order = order};
+
+    if (!node->op || !node->op->ordered)
+        return pw_error_set(err, PW_ERR_UNSUPPORTED, "no reference takes the sums of this operator in a given order");
+    return lone_node(node, &options, inputs, input_count, outputs, output_count, err);
 }

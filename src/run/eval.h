@@ -15,6 +15,11 @@ pw_status pw_eval_node(const struct pw_node *node, pw_eval_mode mode, const stru
                        int input_count, struct pw_value *outputs, int output_count, uint64_t seed,
                        struct pw_error *err);
 
+/* Golden of a node whose sums are taken in the given order (op->ordered, which the operator must have). */
+pw_status pw_eval_ordered(const struct pw_node *node, const struct pw_order *order,
+                          const struct pw_value *const *inputs, int input_count, struct pw_value *outputs,
+                          int output_count, struct pw_error *err);
+
 /* Copy of a value with its carrier for the mode (borrows when nothing changes). */
 pw_status pw_eval_carry(struct pw_value *dst, const struct pw_value *src, pw_eval_mode mode, struct pw_error *err);
 /* Rounds a carried value to its nominal dtype (one rounding). */
@@ -36,6 +41,7 @@ struct pw_eval_options {
     pw_eval_observe *observe;
     pw_eval_backend *replace; /* without a backend: asked before the reference, on carried values, gives carried ones */
     bool carried_results;     /* pw_eval_graph leaves the results carried */
+    const struct pw_order *order; /* golden with the sums in this order, of operators that have `ordered` */
     pw_eval_backend *backend; /* with backend set, values flow in nominal dtypes and host nodes use golden, rounded */
     void *user;
 };

@@ -217,6 +217,8 @@ static pw_status run_and_judge(struct pw_case_run *run, struct pw_error *err)
     if (status != PW_OK || !ran)
         goto done;
     pw_judge_repeat(run, first, second, count);
+    if (run->ordered)
+        status = pw_judge_order(run, first, golden, err);
     for (int i = 0; i < count && status == PW_OK; i++) {
         if (first[i].kind != PW_VALUE_TENSOR || golden[i].kind != PW_VALUE_TENSOR)
             continue;

@@ -14,7 +14,7 @@ static void explain_tolerance(const struct pw_verify_state *state, const struct 
     const struct pw_protocol *protocol = state->request->protocol;
     const char *node = signature->nodes[0]->name;
     struct pw_arena arena = {0};
-    struct pw_tolerance tolerance;
+    struct pw_tolerance tolerance = {0};
     struct pw_precision precision;
     pw_accumulation order = pw_protocol_accumulation(protocol, signature->call, node);
 
@@ -33,7 +33,13 @@ static void explain_tolerance(const struct pw_verify_state *state, const struct 
                       precision.accumulate != PW_DTYPE_UNDEFINED ? pw_dtype_name(precision.accumulate) : "the kernel's",
                       protocol->path ? protocol->path : "protocol", precision.line);
     if (order != PW_ACCUMULATION_FREE)
-        pw_buf_printf(out, "accumulation: %s\n", pw_accumulation_name(order));
+        pw_buf_printf(out, "accumulation: %s%s\n", pw_accumulation_name(order),
+                      order >= PW_ACCUMULATION_SEQUENTIAL && !tolerance.ordered
+                          ? ": this operator has no sums in an order, so two runs must give the same bits"
+                          : "");
+    if (pw_judge_has_ties(signature->call, 0) || pw_judge_has_ties(signature->call, 1))
+        pw_buf_printf(out, "ties: %s\n",
+                      protocol->bitwise.ties ? "the index that ONNX names" : "any index of an equal value");
     pw_arena_clear(&arena);
 }
 

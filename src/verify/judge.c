@@ -93,6 +93,13 @@ pw_status pw_judge_prepare(struct pw_case_run *run, struct pw_error *err)
         run->result.tolerance = 0;
         run->result.tolerance_why = "exact draws: every order of summation gives the same bits";
         run->rounded = true;
+    } else if (tolerance.ordered) {
+        struct pw_order_demand demand;
+
+        pw_protocol_order(protocol, call, run->signature->nodes[0]->name, pw_device_info(run->request->device),
+                          &demand);
+        run->ordered = demand.demanded;
+        run->order = demand.order;
     }
     return PW_OK;
 }
@@ -238,6 +245,13 @@ pw_status pw_judge_output(struct pw_case_run *run, const struct pw_value *got, c
 
     if (run->rounded && pw_dtype_is_float(want->dtype)) {
         status = pw_eval_round(&rounded, golden, err);
+        want = &rounded.tensor;
+    }
+    if (!run->request->protocol->bitwise.ties && pw_judge_has_ties(&run->inputs.call, output)) {
+        status = pw_tensor_copy(&rounded.tensor, want, err);
+        rounded.kind = PW_VALUE_TENSOR;
+        if (status == PW_OK)
+            pw_judge_take_ties(&run->inputs.call, &run->inputs.in[0]->tensor, &got->tensor, &rounded.tensor);
         want = &rounded.tensor;
     }
     if (status == PW_OK)

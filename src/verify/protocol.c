@@ -1,4 +1,5 @@
 /* The protocol: reading portwright.yaml (format 1; share/portwright.1 and `portwright init` show it). */
+#include <fnmatch.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -227,6 +228,33 @@ static pw_status read_bitwise_rule(const struct pw_yaml *item, void *into, struc
     return read_match(item, own, &rule->match, err);
 }
 
+/* An order can be demanded where a reference takes its sums in one: of the named operator, of one of the category, or
+ * of what pw_protocol_check finds in the graph. */
+static pw_status check_order(const struct pw_yaml *at, const struct pw_rule_match *match, const char *order,
+                             struct pw_error *err)
+{
+    struct pw_buf names = {0};
+    const char *last = "";
+    bool found = !match->op && !match->category;
+    pw_status status = PW_OK;
+
+    for (const struct pw_room *room = pw_rooms; room->name; room++)
+        for (const struct pw_op *op = room->ops; op->name; op++) {
+            if (!op->ordered)
+                continue;
+            found |= (!match->op || !strcmp(match->op, op->name)) &&
+                     (!match->category || !strcmp(match->category, pw_category_name(op->category)));
+            if (strcmp(op->name, last))
+                pw_buf_printf(&names, "%s%s", *last ? ", " : "", op->name);
+            last = op->name;
+        }
+    if (!found)
+        status = pw_yaml_error(at, err, "%s has no %s order: a reference takes sums in a given order for %s",
+                               match->op ? match->op : match->category, order, pw_buf_text(&names));
+    pw_buf_clear(&names);
+    return status;
+}
+
 static pw_status read_accumulation_rule(const struct pw_yaml *item, void *into, struct pw_error *err)
 {
     static const char *const own[] = {"order", NULL};
@@ -245,6 +273,9 @@ static pw_status read_accumulation_rule(const struct pw_yaml *item, void *into, 
         return pw_yaml_error(item, err, "the rule has no 'order'");
     status = read_word(field, names, PW_ACCUMULATION_COUNT, "order of accumulation", &order, err);
     rule->accumulation = (pw_accumulation)order;
+    rule->at = field;
+    if (status == PW_OK && rule->accumulation >= PW_ACCUMULATION_SEQUENTIAL)
+        status = check_order(field, &rule->match, names[order], err);
     return status;
 }
 
@@ -486,6 +517,29 @@ static void add_symbol(void *user, const char *symbol)
         symbols->names[symbols->count++] = symbol;
 }
 
+/* A rule that names nodes demands an order where at least one of them has one. */
+static pw_status check_orders(const struct pw_protocol *protocol, const struct pw_model *model, struct pw_error *err)
+{
+    for (size_t i = 0; i < protocol->bitwise.accumulation_count; i++) {
+        const struct pw_accumulation_rule *rule = &protocol->bitwise.accumulations[i];
+        const struct pw_node *without = NULL;
+        bool with = false;
+
+        for (size_t n = 0; n < model->graph->node_count && rule->match.node; n++) {
+            const struct pw_node *node = &model->graph->nodes[n];
+
+            if (!node->op || !node->name || fnmatch(rule->match.node, node->name, 0))
+                continue;
+            with |= node->op->ordered != NULL;
+            without = node->op->ordered ? without : node;
+        }
+        if (rule->accumulation >= PW_ACCUMULATION_SEQUENTIAL && without && !with)
+            return pw_yaml_error(rule->at, err, "no node of the name has a %s order; '%s' is a %s",
+                                 pw_accumulation_name(rule->accumulation), without->name, without->op->name);
+    }
+    return PW_OK;
+}
+
 pw_status pw_protocol_check(const struct pw_protocol *protocol, const struct pw_model *model,
                             const struct pw_inference *inference, struct pw_error *err)
 {
@@ -516,5 +570,5 @@ pw_status pw_protocol_check(const struct pw_protocol *protocol, const struct pw_
                                    near ? near : "", near ? "'?" : "");
         }
     pw_free(symbols.names);
-    return status;
+    return status == PW_OK ? check_orders(protocol, model, err) : status;
 }

@@ -5,7 +5,10 @@
 #define PW_VERIFY_PROTOCOL_H
 
 #include "op/op.h"
+#include "op/order.h"
 #include "target/target.h"
+
+struct pw_yaml;
 
 /* Which calls a rule speaks of; everything that is given must match. */
 struct pw_rule_match {
@@ -44,6 +47,7 @@ struct pw_bitwise_rule { /* these calls give golden's bits: tolerance 0 after ro
 struct pw_accumulation_rule {
     struct pw_rule_match match;
     pw_accumulation accumulation;
+    const struct pw_yaml *at; /* `order` in the file */
 };
 
 struct pw_bitwise {
@@ -55,6 +59,14 @@ struct pw_bitwise {
     size_t rule_count;
     struct pw_accumulation_rule *accumulations; /* the last that matches wins */
     size_t accumulation_count;
+};
+
+/* What the protocol demands of a call's sums where it demands an order. */
+struct pw_order_demand {
+    bool demanded;         /* sequential or pairwise, and the operator's reference takes its sums in that order */
+    struct pw_order order; /* fused is not set: either way is right, throughout */
+    bool bits;             /* all else is rounded correctly on the device, so that the output's bits follow */
+    size_t line;
 };
 
 /* How a loss is scaled where gradients are kept in a narrow format. Data for the executor of training graphs. */
@@ -69,8 +81,6 @@ struct pw_loss_scale {
 
 /* What a check does when the environment is not the one that portwright.lock pins. */
 typedef enum { PW_PIN_REFUSE, PW_PIN_WARN, PW_PIN_IGNORE, PW_PIN_COUNT } pw_pin;
-
-struct pw_yaml;
 
 struct pw_binding_set {
     struct pw_binding *items;
@@ -123,6 +133,7 @@ struct pw_tolerance {
     const char *why; /* the derivation, or "portwright.yaml:12"; static or in the arena */
     bool bitwise;    /* golden's bits after rounding to the dtype are wanted */
     bool by_rule;    /* a rule of the protocol won */
+    bool ordered;    /* an order of the sums is demanded: pw_protocol_order; `value` is what is left beside it */
     size_t line;     /* its line */
 };
 pw_status pw_protocol_judgement(const struct pw_protocol *protocol, const struct pw_call *call, const char *node_name,
@@ -133,6 +144,9 @@ void pw_protocol_precision(const struct pw_protocol *protocol, const char *node_
                            pw_dtype dtype, struct pw_precision *out);
 pw_accumulation pw_protocol_accumulation(const struct pw_protocol *protocol, const struct pw_call *call,
                                          const char *node_name);
+/* info may be NULL: OpenCL's contract. */
+void pw_protocol_order(const struct pw_protocol *protocol, const struct pw_call *call, const char *node_name,
+                       const struct pw_target_info *info, struct pw_order_demand *out);
 /* May this call run on the host without failing the gate? */
 bool pw_protocol_host_allowed(const struct pw_protocol *protocol, const struct pw_call *call, bool shape_arithmetic);
 

@@ -74,13 +74,21 @@ const char *pw_accumulation_name(pw_accumulation accumulation)
     return accumulation < PW_ACCUMULATION_COUNT ? names[accumulation] : "?";
 }
 
-pw_accumulation pw_protocol_accumulation(const struct pw_protocol *protocol, const struct pw_call *call,
-                                         const char *node_name)
+static const struct pw_accumulation_rule *matching_accumulation(const struct pw_protocol *protocol,
+                                                                const struct pw_call *call, const char *node_name)
 {
     for (size_t i = protocol->bitwise.accumulation_count; i-- > 0;)
         if (matches(&protocol->bitwise.accumulations[i].match, call->op, output_dtype(call), node_name))
-            return protocol->bitwise.accumulations[i].accumulation;
-    return PW_ACCUMULATION_FREE;
+            return &protocol->bitwise.accumulations[i];
+    return NULL;
+}
+
+pw_accumulation pw_protocol_accumulation(const struct pw_protocol *protocol, const struct pw_call *call,
+                                         const char *node_name)
+{
+    const struct pw_accumulation_rule *rule = matching_accumulation(protocol, call, node_name);
+
+    return rule ? rule->accumulation : PW_ACCUMULATION_FREE;
 }
 
 /* ---- the device's contract ---- */
@@ -124,6 +132,47 @@ static double device_extra(const struct pw_accuracy *accuracy, const struct pw_t
     return extra;
 }
 
+/* Does the device round all of these functions correctly, as IEEE 754 does a division? */
+static bool rounds_correctly(const char *functions, const struct pw_target_info *info)
+{
+    for (const char *at = functions; at && *at;) {
+        size_t length = strcspn(at, " ");
+        double ulp = INFINITY;
+
+        for (size_t i = 0; i < PW_COUNT_OF(contracts); i++)
+            if (strlen(contracts[i].name) == length && !memcmp(contracts[i].name, at, length))
+                ulp =
+                    info ? *(const double *)((const char *)&info->accuracy + contracts[i].offset) : contracts[i].opencl;
+        if (!(ulp <= 0.5))
+            return false;
+        at += length;
+        at += strspn(at, " ");
+    }
+    return true;
+}
+
+void pw_protocol_order(const struct pw_protocol *protocol, const struct pw_call *call, const char *node_name,
+                       const struct pw_target_info *info, struct pw_order_demand *out)
+{
+    const struct pw_accumulation_rule *rule = matching_accumulation(protocol, call, node_name);
+    pw_dtype dtype = output_dtype(call), inside = dtype == PW_DTYPE_FLOAT64 ? dtype : PW_DTYPE_FLOAT32;
+    struct pw_precision precision;
+
+    *out = (struct pw_order_demand){0};
+    if (!rule || rule->accumulation < PW_ACCUMULATION_SEQUENTIAL || !call->op->ordered || dtype == PW_DTYPE_UNDEFINED)
+        return;
+    pw_protocol_precision(protocol, node_name, call->op, dtype, &precision);
+    if (precision.accumulate != PW_DTYPE_UNDEFINED)
+        inside = precision.accumulate;
+    out->demanded = true;
+    out->line = rule->match.line;
+    out->bits = rounds_correctly(call->op->ordered_functions, info);
+    out->order = (struct pw_order){
+        .kind = rule->accumulation == PW_ACCUMULATION_PAIRWISE ? PW_ORDER_PAIRWISE : PW_ORDER_SEQUENTIAL,
+        .dtype = inside,
+        .flush = info && !(inside == PW_DTYPE_FLOAT16 ? info->accuracy.denormals_fp16 : info->accuracy.denormals)};
+}
+
 /* ---- tolerances ---- */
 
 /* What the arithmetic itself may lose, relative to max(|ref|, floor). */
@@ -165,6 +214,35 @@ static bool copies(const struct pw_op *op)
     return op->category == PW_CATEGORY_LAYOUT || op->category == PW_CATEGORY_EMBEDDING;
 }
 
+/* The order is given, so nothing is allowed for it: what is left are functions that the device may round otherwise. */
+static void judge_order(const struct pw_order_demand *demand, const char *file, const struct pw_call *call,
+                        struct pw_accuracy *accuracy, double extra_ulp, struct pw_arena *arena,
+                        struct pw_tolerance *out)
+{
+    const char *kind = demand->order.kind == PW_ORDER_PAIRWISE ? "pairwise" : "sequential", *why = NULL;
+    const char *dtype = pw_dtype_name(demand->order.dtype);
+
+    out->ordered = true;
+    out->line = demand->line;
+    if (demand->bits) {
+        out->value = 0;
+        out->rounding = 0;
+        out->bitwise = out->by_rule = true;
+        out->why = pw_arena_printf(arena, "%s:%zu: the bits of a %s sum in %s", file, demand->line, kind, dtype);
+        return;
+    }
+    if (!out->by_rule) {
+        accuracy->length = 1;
+        out->rounding = 0.5 * pw_dtype_epsilon(output_dtype(call));
+        out->value = derived(accuracy, output_dtype(call), PW_DTYPE_UNDEFINED, extra_ulp, arena, &why);
+    }
+    out->why = pw_arena_printf(arena, "%s:%zu: a %s sum in %s, then %s, which the device need not round correctly: %s",
+                               file, demand->line, kind, dtype, call->op->ordered_functions,
+                               out->by_rule ? out->why
+                               : why        ? why
+                                            : "");
+}
+
 pw_status pw_protocol_judgement(const struct pw_protocol *protocol, const struct pw_call *call, const char *node_name,
                                 const struct pw_target_info *info, struct pw_arena *arena, struct pw_tolerance *out,
                                 struct pw_error *err)
@@ -174,6 +252,7 @@ pw_status pw_protocol_judgement(const struct pw_protocol *protocol, const struct
     const struct pw_tolerance_rule *rule = matching_rule(protocol, call, node_name, dtype);
     const struct pw_rule_match *bitwise = matching_bitwise(protocol, call, node_name, dtype);
     const char *file = protocol->path ? protocol->path : "protocol";
+    struct pw_order_demand demand;
     struct pw_precision precision;
 
     *out = (struct pw_tolerance){0};
@@ -195,6 +274,9 @@ pw_status pw_protocol_judgement(const struct pw_protocol *protocol, const struct
         out->rounding = 0.5 * pw_dtype_epsilon(dtype);
         out->value = derived(&accuracy, dtype, precision.accumulate, device_extra(&accuracy, info), arena, &out->why);
     }
+    pw_protocol_order(protocol, call, node_name, info, &demand);
+    if (demand.demanded && out->why)
+        judge_order(&demand, file, call, &accuracy, device_extra(&accuracy, info), arena, out);
     return out->why ? PW_OK : pw_error_memory(err, 128);
 }
 

@@ -50,10 +50,12 @@ struct pw_case_run {
     struct pw_case_inputs inputs;
     struct pw_plan plan; /* of the inputs' call; empty for a library */
     bool library;
-    double rounding;         /* part of the tolerance that the last rounding takes */
-    double floor;            /* of the comparison: elements below are judged absolutely; -1: by the output's scale */
-    bool rounded;            /* golden is rounded to the output's dtype before the comparison: bits are wanted */
-    bool bits;               /* the sign of a zero counts */
+    double rounding; /* part of the tolerance that the last rounding takes */
+    double floor;    /* of the comparison: elements below are judged absolutely; -1: by the output's scale */
+    bool rounded;    /* golden is rounded to the output's dtype before the comparison: bits are wanted */
+    bool bits;       /* the sign of a zero counts */
+    bool ordered;    /* the sums are taken in an order that the protocol demands */
+    struct pw_order order;
     bool off_by_one_allowed; /* for integers that a float was rounded to */
     int64_t golden_ns;       /* that the reference took for the case; 0 until then */
 };
@@ -90,6 +92,15 @@ pw_status pw_judge_condition(struct pw_case_run *run, const struct pw_value *gol
 /* Compares one output, keeps the worst. */
 pw_status pw_judge_output(struct pw_case_run *run, const struct pw_value *got, const struct pw_value *golden,
                           int output, struct pw_error *err);
+/* judge_order.c: golden of a call whose sums have a demanded order becomes the one in that order that is nearest to
+ * what the target gave. */
+pw_status pw_judge_order(struct pw_case_run *run, const struct pw_value *got, struct pw_value *golden,
+                         struct pw_error *err);
+/* judge_ties.c: is this output indices of extreme values? Then want takes the target's index wherever the input's
+ * element is equal there, and no index where the target gave one twice. */
+bool pw_judge_has_ties(const struct pw_call *call, int output);
+void pw_judge_take_ties(const struct pw_call *call, const struct pw_tensor *x, const struct pw_tensor *got,
+                        struct pw_tensor *want);
 /* The verdict from what was kept. */
 void pw_judge_verdict(struct pw_case_run *run, const struct pw_value *golden);
 /* The fast reference's own error on the case, into the result. */

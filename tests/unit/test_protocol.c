@@ -88,6 +88,12 @@ static void test_errors_name_the_place(void **state)
     refuses("host_allowed:\n  - TopK\n  - TopQ\n", "3", "host_allowed");
     refuses("precision:\n  - {storage: float32, accumulate: float16}\n", "2", "coarser");
     refuses("environment: refuze\n", "1", "did you mean 'refuse'");
+    refuses("bitwise:\n  accumulation:\n    - {op: Relu, order: sequential}\n", "3",
+            "key 'order': Relu has no sequential");
+    refuses("bitwise:\n  accumulation:\n    - {op: ReduceMax, order: pairwise}\n", "3",
+            "ReduceMax has no pairwise order");
+    refuses("bitwise:\n  accumulation:\n    - {category: layout, order: pairwise}\n", "3",
+            "layout has no pairwise order");
 }
 
 static void test_errors_know_the_nearest_word(void **state)
