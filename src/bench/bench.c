@@ -17,6 +17,9 @@
 #define AWAKE_BYTES ((size_t)1 << 30) /* inputs of so many signatures stay in memory between passes */
 #define LOCK_WAIT_NS INT64_C(60000000000)
 #define PEAK_SAMPLES 7
+#define PEAK_ROUNDS 4      /* measurements of the peaks while a figure is above them */
+#define PEAK_ROUNDS_BUSY 2 /* and where the first of them began beside other work */
+#define PEAK_WAIT_NS INT64_C(500000000)
 #define CLOCKS_APART 2.0    /* a run's time by our clock against the worker's: beyond it the worker's is not believed */
 #define CLOCKS_APART_NS 5e6 /* unless a slice differs by less than that: requests have a noise of their own */
 
@@ -32,6 +35,7 @@ struct bench {
     double *weight;                 /* by position: share of the FLOPs or of the time, the larger */
     size_t done, total;
     int64_t begin_ns;
+    bool peaks_busy; /* the peaks were measured beside other work */
 };
 
 static const struct pw_signature *signature_at(const struct bench *b, size_t i)
@@ -145,6 +149,23 @@ static pw_status prepare(struct bench *b, struct pw_error *err)
     return status;
 }
 
+/* One measurement more, on idle cores, of which the best figures count. */
+static pw_status measure_peaks(struct bench *b, struct pw_error *err)
+{
+    struct pw_bench_report *report = b->report;
+    struct pw_peaks again = {.count = 0};
+    pw_status status;
+
+    b->peaks_busy |= !pw_quiet_idle(&b->quiet, PEAK_WAIT_NS);
+    status = (b->request->peaks ? b->request->peaks : pw_peaks_measure)(b->request->device, PEAK_SAMPLES,
+                                                                        b->request->cancel, &again, err);
+    if (status == PW_OK) {
+        pw_peaks_best(&report->peaks, &again);
+        report->peaks_rounds++;
+    }
+    return status;
+}
+
 static void find_peaks(struct bench *b)
 {
     struct pw_bench_report *report = b->report;
@@ -154,7 +175,7 @@ static void find_peaks(struct bench *b)
         report->peaks_why = "not measured, as asked";
         return;
     }
-    if (pw_peaks_measure(b->request->device, PEAK_SAMPLES, b->request->cancel, &report->peaks, &err) == PW_OK)
+    if (measure_peaks(b, &err) == PW_OK)
         return;
     report->peaks.count = 0;
     pw_roofline_declared(pw_device_info(b->request->device), &report->peaks);
@@ -472,6 +493,33 @@ static pw_status judge(struct bench *b, struct pw_error *err)
     return PW_OK;
 }
 
+static bool any_above(const struct bench *b)
+{
+    for (size_t i = 0; i < b->report->count; i++)
+        if (b->report->figures[i].target.count && b->report->figures[i].roof.above)
+            return true;
+    return false;
+}
+
+/* A figure above its roof may be the roof's fault: peaks taken at a busy moment are too low. So before anything is
+ * doubted they are measured again, now after the figures, still under the timing lock. */
+static pw_status settle_peaks(struct bench *b, struct pw_error *err)
+{
+    struct pw_error why = {0};
+    pw_status status = PW_OK;
+
+    while (b->report->peaks_rounds && status == PW_OK &&
+           (any_above(b) ? b->report->peaks_rounds < PEAK_ROUNDS
+                         : b->peaks_busy && b->report->peaks_rounds < PEAK_ROUNDS_BUSY)) {
+        status = measure_peaks(b, &why);
+        for (size_t i = 0; i < b->report->count && status == PW_OK; i++)
+            if (b->report->figures[i].target.count)
+                make_figure(b, i);
+    }
+    /* What was measured before stands. */
+    return status == PW_ERR_CANCELLED ? pw_error_set(err, status, "%s", why.message) : PW_OK;
+}
+
 /* ---- the run ---- */
 
 static pw_status measure_all(struct bench *b, struct pw_error *err)
@@ -487,7 +535,7 @@ static pw_status measure_all(struct bench *b, struct pw_error *err)
     if (status == PW_OK)
         status = spend_the_rest(b, err);
     b->report->elapsed_ns = pw_clock_ns() - b->begin_ns;
-    return status;
+    return status == PW_OK ? settle_peaks(b, err) : status;
 }
 
 pw_status pw_bench_run(const struct pw_bench_request *request, struct pw_bench_report *report, struct pw_error *err)

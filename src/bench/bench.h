@@ -42,6 +42,7 @@ struct pw_bench_report {
     struct pw_measure **measures; /* own the raw samples */
     struct pw_peaks peaks;        /* count 0: not known */
     bool peaks_declared;          /* by the target, not measured */
+    int peaks_rounds;             /* how often they were measured; the best of each kind and level counts */
     const char *peaks_why;        /* why not known; NULL */
     double launch_ns, timer_ns;   /* of an empty launch (NaN unknown), of reading the clock */
     bool cold;
@@ -67,6 +68,9 @@ struct pw_bench_event {
 };
 typedef void pw_bench_emit(void *user, const struct pw_bench_event *event);
 
+typedef pw_status pw_bench_peaks(struct pw_device *device, int sample_count, const volatile bool *cancel,
+                                 struct pw_peaks *out, struct pw_error *err);
+
 struct pw_bench_request {
     const struct pw_inventory *inventory; /* concrete (bindings applied) */
     const struct pw_kernels *kernels;
@@ -74,14 +78,15 @@ struct pw_bench_request {
     const struct pw_protocol *protocol;
     const size_t *signatures; /* selection; NULL = all */
     size_t signature_count;
-    bool cold;            /* caches are emptied before each timed run */
-    int64_t time_ns;      /* for measuring; 0: as long as intervals are wide, at most PW_BENCH_SLICES_MAX slices each */
-    int64_t slice_ns;     /* of timed runs in a slice; 0 = 2 ms */
-    int slices_max;       /* without a budget; 0 = PW_BENCH_SLICES_MAX */
-    int threads;          /* of the reference; 0 = all cores */
-    bool no_peaks;        /* leave the roofline out: a few seconds */
-    const char *lock;     /* timing lock; NULL = the machine's */
-    int64_t lock_wait_ns; /* 0 = 60 s */
+    bool cold;        /* caches are emptied before each timed run */
+    int64_t time_ns;  /* for measuring; 0: as long as intervals are wide, at most PW_BENCH_SLICES_MAX slices each */
+    int64_t slice_ns; /* of timed runs in a slice; 0 = 2 ms */
+    int slices_max;   /* without a budget; 0 = PW_BENCH_SLICES_MAX */
+    int threads;      /* of the reference; 0 = all cores */
+    bool no_peaks;    /* leave the roofline out: a few seconds */
+    pw_bench_peaks *peaks; /* what measures them; NULL: pw_peaks_measure (tests put in another) */
+    const char *lock;      /* timing lock; NULL = the machine's */
+    int64_t lock_wait_ns;  /* 0 = 60 s */
     uint64_t seed;
     const volatile bool *cancel;
     pw_bench_emit *emit;

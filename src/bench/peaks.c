@@ -237,6 +237,21 @@ pw_status pw_peaks_measure(struct pw_device *device, int sample_count, const vol
     return status;
 }
 
+void pw_peaks_best(struct pw_peaks *best, const struct pw_peaks *again)
+{
+    for (size_t i = 0; i < again->count; i++) {
+        const struct pw_peak *one = &again->items[i];
+        size_t k = 0;
+
+        while (k < best->count && (best->items[k].kind != one->kind || strcmp(best->items[k].level, one->level) != 0))
+            k++;
+        if (k == best->count && k < PW_PEAKS_MAX)
+            best->items[best->count++] = *one;
+        else if (k < best->count && one->median > best->items[k].median)
+            best->items[k] = *one;
+    }
+}
+
 const struct pw_peak *pw_peaks_find(const struct pw_peaks *peaks, pw_peak_kind kind, const char *level)
 {
     const struct pw_peak *best = NULL;

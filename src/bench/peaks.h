@@ -47,6 +47,10 @@ int pw_peaks_levels(const struct pw_target_info *info, struct pw_peaks_level *le
 pw_status pw_peaks_measure(struct pw_device *device, int sample_count, const volatile bool *cancel,
                            struct pw_peaks *out, struct pw_error *err);
 
+/* Of two measurements of one device the better figure of each kind and level: other work only ever makes a peak look
+ * lower. */
+void pw_peaks_best(struct pw_peaks *best, const struct pw_peaks *again);
+
 const char *pw_peak_name(pw_peak_kind kind); /* "fma", "read", "write", "copy" */
 
 /* The best median of a kind, at a level or (NULL) at any; NULL when it was not measured. */

@@ -110,28 +110,34 @@ static int running_tasks(int fd)
     return at ? (int)strtol(at + strlen(key), NULL, 10) : 0;
 }
 
-bool pw_quiet_slice(struct pw_quiet *quiet)
+bool pw_quiet_idle(const struct pw_quiet *quiet, int64_t wait_ns)
 {
     int64_t begin = pw_clock_ns();
-    int64_t most = quiet->busy_in_row < IDLE_GIVES_UP ? IDLE_WAIT_NS : 2 * IDLE_POLL_NS;
     int seen = 0;
 
-    quiet->slices++;
     for (;;) {
         int tasks = running_tasks(quiet->stat_fd);
 
         if (tasks == 0)
             return true;
         seen = tasks <= 1 ? seen + 1 : 0;
-        if (seen >= IDLE_SEEN) {
-            quiet->busy_in_row = 0;
+        if (seen >= IDLE_SEEN)
             return true;
-        }
-        if (pw_clock_ns() - begin >= most) {
-            quiet->busy_slices++;
-            quiet->busy_in_row++;
+        if (pw_clock_ns() - begin >= wait_ns)
             return false;
-        }
         pw_clock_sleep_ns(IDLE_POLL_NS);
     }
+}
+
+bool pw_quiet_slice(struct pw_quiet *quiet)
+{
+    bool idle = pw_quiet_idle(quiet, quiet->busy_in_row < IDLE_GIVES_UP ? IDLE_WAIT_NS : 2 * IDLE_POLL_NS);
+
+    quiet->slices++;
+    quiet->busy_slices += !idle;
+    if (idle && quiet->stat_fd >= 0)
+        quiet->busy_in_row = 0;
+    else if (!idle)
+        quiet->busy_in_row++;
+    return idle;
 }

@@ -32,5 +32,7 @@ const char *pw_quiet_path(void);
 /* Before a slice: waits until no other task is running, up to 50 ms; less after some slices in vain. Counts the slice.
  * True: idle, or not known. */
 bool pw_quiet_slice(struct pw_quiet *quiet);
+/* The same for something longer than a slice, up to wait_ns; counts nothing. */
+bool pw_quiet_idle(const struct pw_quiet *quiet, int64_t wait_ns);
 
 #endif

@@ -181,6 +181,10 @@ static void circumstances(const struct pw_report_bench *report, const char *end,
         pw_buf_printf(out, "%s%s", b->lock_note, end);
     if (b->peaks_why)
         pw_buf_printf(out, "no roofline: %s%s", b->peaks_why, end);
+    else if (b->peaks_rounds > 1)
+        pw_buf_printf(
+            out, "the roof was measured %d times, before the figures and after them: the best of each level counts%s",
+            b->peaks_rounds, end);
     else if (b->peaks_declared)
         pw_buf_printf(out, "the roof is what the target declares of itself%s", end);
     pw_buf_printf(

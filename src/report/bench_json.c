@@ -165,6 +165,7 @@ static json_t *conditions_json(const struct pw_bench_report *b)
     json_object_set_new(out, "lock_note", known_text(b->lock_note));
     json_object_set_new(out, "elapsed_ns", json_integer(b->elapsed_ns));
     json_object_set_new(out, "budget_ns", b->budget_ns ? json_integer(b->budget_ns) : json_null());
+    json_object_set_new(out, "peaks_rounds", json_integer(b->peaks_rounds));
     json_object_set_new(out, "peaks_declared", json_boolean(b->peaks_declared));
     json_object_set_new(out, "peaks_why", known_text(b->peaks_why));
     json_object_set_new(out, "peaks", peaks_json(b));
