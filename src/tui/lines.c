@@ -23,6 +23,7 @@ void pw_lines_begin(struct pw_lines *lines, int width)
     lines->count = lines->span_count = 0;
     lines->failed = false;
     lines->width = width;
+    lines->seen_first = lines->seen_rows = 0;
 }
 
 static bool grow(void **items, size_t *cap, size_t count, size_t size)
@@ -161,6 +162,17 @@ void pw_lines_wrap(struct pw_lines *lines, pw_style style, int indent, const cha
         while (take < left && text[take] == ' ')
             take++;
     }
+}
+
+bool pw_lines_seen(const struct pw_lines *lines)
+{
+    return !lines->seen_rows ||
+           (lines->count >= lines->seen_first && lines->count - lines->seen_first < lines->seen_rows);
+}
+
+void pw_lines_skip(struct pw_lines *lines)
+{
+    add_line(lines, PW_STYLE_NORMAL, 0, "", 0);
 }
 
 void pw_lines_head(struct pw_lines *lines, const char *title)

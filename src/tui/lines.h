@@ -24,12 +24,14 @@ struct pw_lines {
     size_t span_count, span_cap;
     struct pw_line *items; /* owned */
     size_t count, cap;
-    int width;   /* columns to wrap at, set by the frame before a view fills it */
-    bool failed; /* memory ran out; later appends do nothing */
+    int width;                    /* columns to wrap at, set by the frame before a view fills it */
+    size_t seen_first, seen_rows; /* lines that will be looked at; seen_rows 0: all. A view of very many lines may
+                                     leave the others empty (pw_lines_skip) */
+    bool failed;                  /* memory ran out; later appends do nothing */
 };
 
 void pw_lines_clear(struct pw_lines *lines);            /* frees */
-void pw_lines_begin(struct pw_lines *lines, int width); /* empties, keeps the memory */
+void pw_lines_begin(struct pw_lines *lines, int width); /* empties, keeps the memory; all lines are looked at */
 
 /* A new line; text at `indent`. The text is made safe when drawn. */
 void pw_lines_add(struct pw_lines *lines, pw_style style, int indent, const char *text);
@@ -41,6 +43,9 @@ void pw_lines_moref(struct pw_lines *lines, pw_style style, int column, const ch
 void pw_lines_front(struct pw_lines *lines, size_t at, pw_style style, int column, const char *text);
 /* Long text over several lines, broken at blanks and commas. */
 void pw_lines_wrap(struct pw_lines *lines, pw_style style, int indent, const char *text);
+/* Will the next line be looked at? */
+bool pw_lines_seen(const struct pw_lines *lines);
+void pw_lines_skip(struct pw_lines *lines); /* a line that nobody looks at */
 /* An empty line and a title. */
 void pw_lines_head(struct pw_lines *lines, const char *title);
 /* The last line is about this signature. */

@@ -76,6 +76,7 @@ pw_status pw_tui_create(const struct pw_inventory *inventory, const char *model_
     tui->side_count = tui->sides ? target_count : 0;
     for (size_t k = 0; k < tui->side_count; k++) {
         tui->sides[k].target = targets[k];
+        tui->sides[k].endtoend.focus = SIZE_MAX;
         snprintf(tui->sides[k].device, sizeof tui->sides[k].device, "opening %s", targets[k]);
     }
     if (!tui->sides || !make_room(tui, tui->inventory->signature_count)) {

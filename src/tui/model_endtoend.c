@@ -1,18 +1,26 @@
 /* What a run of the whole graph reports, node by node, layer by layer. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "tui/tui.h"
 
-enum { NODES_MAX = 1 << 20 };
+enum { NODES_MAX = 1 << 20, NAMES_MAX = 512 };
 
 void pw_tui_endtoend_clear(struct pw_tui_endtoend *run)
 {
+    for (size_t i = 0; i < run->node_count; i++)
+        pw_free(run->nodes[i].text);
+    for (size_t i = 0; i < run->name_count; i++)
+        pw_free(run->names[i]);
+    pw_free(run->names);
     pw_free(run->nodes);
     pw_free(run->layers);
-    *run = (struct pw_tui_endtoend){.only_divergent = run->only_divergent};
+    pw_free(run->order);
+    *run = (struct pw_tui_endtoend){
+        .only_divergent = run->only_divergent, .sort = run->sort, .focus = SIZE_MAX, .focus_line = -1};
 }
 
 /* Room for one more; false when memory is short or there are too many: the rest is not shown. */
@@ -31,6 +39,20 @@ static bool room(void **items, size_t *cap, size_t count, size_t size)
     return true;
 }
 
+/* The run's own copy of a name; "" when memory is short or there are very many. */
+static const char *keep_name(struct pw_tui_endtoend *run, const char *name)
+{
+    for (size_t i = run->name_count; i-- > 0;) /* the latest first: layers repeat */
+        if (!strcmp(run->names[i], name))
+            return run->names[i];
+    if (!run->names)
+        run->names = pw_calloc(NAMES_MAX, sizeof *run->names);
+    if (!run->names || run->name_count == NAMES_MAX)
+        return "";
+    run->names[run->name_count] = pw_strdup(name);
+    return run->names[run->name_count] ? run->names[run->name_count++] : "";
+}
+
 static void on_node(struct pw_tui_endtoend *run, const struct pw_endtoend_node *from)
 {
     struct pw_tui_node *node;
@@ -45,9 +67,14 @@ static void on_node(struct pw_tui_endtoend *run, const struct pw_endtoend_node *
                                  .nonfinite_origin = from->nonfinite_origin,
                                  .isolated = from->has_isolated ? from->isolated.max_error : NAN,
                                  .propagated = from->standing == PW_NODE_FAILED ? NAN : from->propagated.max_error,
-                                 .tolerance = from->has_isolated ? from->tolerance : NAN};
-    snprintf(node->implementation, sizeof node->implementation, "%.47s", from->implementation);
-    snprintf(node->text, sizeof node->text, "%.199s", from->reason[0] ? from->reason : from->note);
+                                 .tolerance = from->has_isolated ? from->tolerance : NAN,
+                                 .begin_ns = run->elapsed_ns,
+                                 .time_ns = from->time_ns};
+    run->elapsed_ns += from->time_ns;
+    run->most_ns = from->time_ns > run->most_ns ? from->time_ns : run->most_ns;
+    node->implementation = keep_name(run, from->implementation);
+    if (from->reason[0] || from->note[0])
+        node->text = pw_strdup(from->reason[0] ? from->reason : from->note);
 }
 
 static void on_layer(struct pw_tui_endtoend *run, const struct pw_sweep_layer *from)
@@ -75,12 +102,111 @@ static void on_output(struct pw_tui_endtoend *run, const struct pw_endtoend_outp
     if (at == (int)(sizeof run->outputs / sizeof *run->outputs))
         return;
     if (from->compared)
-        snprintf(run->outputs[at], sizeof run->outputs[at], "%.60s: error %.2e, tolerance %.2e%s%.80s", from->name,
+        snprintf(run->outputs[at], sizeof run->outputs[at], "%.60s: error %.2e, tolerance %.2e%s%.250s", from->name,
                  from->golden.max_error, from->tolerance, from->reason[0] ? "; " : "", from->reason);
     else
-        snprintf(run->outputs[at], sizeof run->outputs[at], "%.60s: %.120s", from->name, from->reason);
+        snprintf(run->outputs[at], sizeof run->outputs[at], "%.60s: %.300s", from->name, from->reason);
     run->output_held[at] = from->held;
     run->output_count++;
+}
+
+/* ---- the list ---- */
+
+static bool diverges(const struct pw_tui_node *node)
+{
+    return node->standing != PW_NODE_HELD && node->standing != PW_NODE_DRAWN;
+}
+
+/* What an order puts first is larger; NaN comes last. */
+static double weight(const struct pw_tui_node *node, pw_node_order order)
+{
+    double value = order == PW_NODES_BY_TIME  ? (double)node->time_ns
+                   : order == PW_NODES_BY_OWN ? node->isolated
+                                              : node->propagated;
+
+    return isnan(value) ? -1 : value;
+}
+
+static int compare_nodes(const void *a, const void *b, void *user)
+{
+    const struct pw_tui_endtoend *run = user;
+    size_t i = *(const size_t *)a, k = *(const size_t *)b;
+    double x = weight(&run->nodes[i], run->sort), y = weight(&run->nodes[k], run->sort);
+
+    return x != y ? (x < y ? 1 : -1) : (i > k) - (i < k);
+}
+
+const char *pw_tui_node_order_name(pw_node_order order)
+{
+    static const char *const names[PW_NODE_ORDER_COUNT] = {"in order", "by time", "by their own error",
+                                                           "by what arrived"};
+
+    return names[order];
+}
+
+void pw_tui_endtoend_sort(struct pw_tui_endtoend *run, pw_node_order order)
+{
+    pw_free(run->order);
+    run->order = NULL;
+    run->sort = order;
+    if (!run->finished || order == PW_NODES_IN_ORDER)
+        return;
+    run->order = pw_calloc(run->node_count + 1, sizeof *run->order);
+    for (size_t i = 0; run->order && i < run->node_count; i++)
+        run->order[i] = i;
+    if (run->order)
+        qsort_r(run->order, run->node_count, sizeof *run->order, compare_nodes, run);
+}
+
+size_t pw_tui_endtoend_at(const struct pw_tui_endtoend *run, size_t place)
+{
+    return run->order ? run->order[place] : place;
+}
+
+size_t pw_tui_endtoend_first(const struct pw_tui_endtoend *run)
+{
+    size_t any = SIZE_MAX;
+
+    for (size_t i = 0; i < run->node_count; i++) {
+        if (!run->nodes[i].node || !diverges(&run->nodes[i]))
+            continue;
+        if (run->finished && run->nodes[i].node == run->totals.first_divergence)
+            return i;
+        any = any == SIZE_MAX ? i : any;
+    }
+    return any;
+}
+
+size_t pw_tui_endtoend_worst(const struct pw_tui_endtoend *run)
+{
+    double worst = -1;
+    size_t found = SIZE_MAX;
+
+    for (size_t i = 0; i < run->node_count; i++) {
+        const struct pw_tui_node *node = &run->nodes[i];
+        double share = node->isolated == 0     ? 0
+                       : node->tolerance > 0   ? node->isolated / node->tolerance
+                       : isnan(node->isolated) ? -1
+                                               : INFINITY;
+
+        if (node->standing == PW_NODE_FAILED)
+            share = INFINITY;
+        if (share > worst) {
+            worst = share;
+            found = i;
+        }
+    }
+    return found;
+}
+
+size_t pw_tui_endtoend_slowest(const struct pw_tui_endtoend *run)
+{
+    size_t found = SIZE_MAX;
+
+    for (size_t i = 0; i < run->node_count; i++)
+        if (run->nodes[i].time_ns && (found == SIZE_MAX || run->nodes[i].time_ns > run->nodes[found].time_ns))
+            found = i;
+    return found;
 }
 
 void pw_tui_endtoend_event(struct pw_tui *tui, const struct pw_event *event)
@@ -105,6 +231,7 @@ void pw_tui_endtoend_event(struct pw_tui *tui, const struct pw_event *event)
     case PW_EVENT_FINISHED:
         run->finished = !event->failed;
         run->totals = event->endtoend;
+        pw_tui_endtoend_sort(run, run->sort);
         break;
     default:
         break;

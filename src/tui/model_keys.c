@@ -142,6 +142,45 @@ static void act_divergent(struct pw_tui *tui)
     tui->at->endtoend.only_divergent = !tui->at->endtoend.only_divergent;
     tui->scroll[PW_SCREEN_ENDTOEND] = 0;
 }
+static void act_node_order(struct pw_tui *tui)
+{
+    struct pw_tui_endtoend *run = &tui->at->endtoend;
+
+    pw_tui_endtoend_sort(run, (pw_node_order)((run->sort + 1) % PW_NODE_ORDER_COUNT));
+    if (!run->finished)
+        pw_tui_say(tui, false, "nodes will be listed %s when the run is over", pw_tui_node_order_name(run->sort));
+}
+
+/* Scrolls to a node's line and marks it; what hides it is taken away. */
+static void show_node(struct pw_tui *tui, size_t node, const char *none)
+{
+    struct pw_tui_endtoend *run = &tui->at->endtoend;
+
+    if (node == SIZE_MAX) {
+        pw_tui_say(tui, false, "%s", none);
+        return;
+    }
+    run->focus = node;
+    for (int tried = 0; tried < 2; tried++) {
+        pw_tui_fill(tui);
+        if (run->focus_line >= 0)
+            break;
+        run->only_divergent = false;
+    }
+    tui->scroll[PW_SCREEN_ENDTOEND] = run->focus_line > 2 ? run->focus_line - 2 : 0;
+}
+static void act_first_divergence(struct pw_tui *tui)
+{
+    show_node(tui, pw_tui_endtoend_first(&tui->at->endtoend), "every node that was compared holds");
+}
+static void act_worst_node(struct pw_tui *tui)
+{
+    show_node(tui, pw_tui_endtoend_worst(&tui->at->endtoend), "no node was compared: r compares them");
+}
+static void act_slowest_node(struct pw_tui *tui)
+{
+    show_node(tui, pw_tui_endtoend_slowest(&tui->at->endtoend), "no node was timed: r compares and times them");
+}
 static void act_baselines(struct pw_tui *tui)
 {
     pw_tui_go(tui, PW_SCREEN_BASELINES);
@@ -325,8 +364,7 @@ static void find_next(struct pw_tui *tui, int step)
     if (tui->screen != PW_SCREEN_INVENTORY) {
         int at;
 
-        if (tui->text_screen != tui->screen)
-            pw_tui_fill(tui);
+        pw_tui_fill(tui); /* all lines: the last drawing needed those on the screen only */
         at = pw_lines_find(&tui->text, tui->scroll[tui->screen] + step, step, tui->search);
         if (at >= 0)
             tui->scroll[tui->screen] = at;
@@ -499,6 +537,12 @@ static const struct pw_tui_key endtoend_keys[] = {
     {'s', 0, "s", "precision sweep", "sweep", "Runs each layer in narrower types and ranks them by the damage.",
      act_run_sweep},
     {'d', 0, "d", "divergent", "divergent", "Shows only nodes that do not hold; again shows all.", act_divergent},
+    {'f', 0, "f", "first", "first-divergence", "To the first node that does not hold.", act_first_divergence},
+    {'w', 0, "w", "worst", "worst-node", "To the node whose own error is the largest share of its tolerance.",
+     act_worst_node},
+    {'t', 0, "t", NULL, "slowest-node", "To the node that takes most time.", act_slowest_node},
+    {'>', 0, ">", "sort", "sort-nodes", "Lists nodes in order, by time, by their own error, by what arrived.",
+     act_node_order},
     {'x', 0, "x", NULL, NULL, "Writes what is shown to a file.", act_export},
     LINE_KEYS,
     {0}};

@@ -183,7 +183,9 @@ struct pw_tui_node {            /* of the last run of the whole graph: a node or
     pw_node_standing standing;
     bool on_target, nonfinite_origin;
     double isolated, propagated, tolerance; /* NaN unknown */
-    char implementation[48], text[200];     /* text: why it does not hold, else the note */
+    int64_t begin_ns, time_ns;              /* times of all nodes before it, its own; 0 not timed */
+    const char *implementation;             /* one of the run's names */
+    char *text;                             /* why it does not hold, else the note; owned; NULL none */
 };
 struct pw_tui_layer { /* of the last precision sweep */
     char name[96];
@@ -191,6 +193,13 @@ struct pw_tui_layer { /* of the last precision sweep */
     bool held[PW_SWEEP_DTYPES];
     double worst;
 };
+typedef enum {
+    PW_NODES_IN_ORDER,
+    PW_NODES_BY_TIME,
+    PW_NODES_BY_OWN,
+    PW_NODES_BY_ARRIVED,
+    PW_NODE_ORDER_COUNT
+} pw_node_order;
 struct pw_tui_endtoend {
     bool known, finished;
     pw_endtoend_mode mode;
@@ -198,11 +207,19 @@ struct pw_tui_endtoend {
     size_t node_count, node_cap;
     struct pw_tui_layer *layers; /* worst first; owned */
     size_t layer_count, layer_cap;
-    char outputs[16][200]; /* a line each */
+    char outputs[16][400]; /* a line each */
     bool output_held[16];
     int output_count;
     struct pw_endtoend_totals totals;
     bool only_divergent;
+    int64_t elapsed_ns; /* times of all nodes, summed */
+    int64_t most_ns;    /* of one node */
+    pw_node_order sort; /* of a finished run; while it goes on, nodes stand as they come */
+    size_t *order;      /* positions in nodes as they are listed; owned; NULL: in order */
+    size_t focus;       /* the node that was jumped to; SIZE_MAX none */
+    char **names;       /* of implementations, each once; owned */
+    size_t name_count;
+    int focus_line; /* where it stood when all lines were filled; -1 nowhere */
 };
 
 struct pw_tui_message {
@@ -309,8 +326,7 @@ struct pw_tui {
     int view_count;
     bool views_changed; /* for the loop: write them; it sets false again */
 
-    struct pw_lines text;  /* of the screen of lines that was drawn last */
-    pw_screen text_screen; /* which one */
+    struct pw_lines text; /* of the screen of lines that was drawn last */
 
     size_t detail;               /* signature shown */
     int scroll[PW_SCREEN_COUNT]; /* first line shown, for the screens of lines */
@@ -379,6 +395,15 @@ const struct pw_triage_entry *pw_tui_decision(const struct pw_tui *tui, size_t s
 bool pw_tui_waived(const struct pw_tui *tui, size_t signature);               /* a waiver that has not expired */
 void pw_tui_endtoend_event(struct pw_tui *tui, const struct pw_event *event); /* of a run of the whole graph */
 void pw_tui_endtoend_clear(struct pw_tui_endtoend *run);
+/* The node at a place of the list. */
+size_t pw_tui_endtoend_at(const struct pw_tui_endtoend *run, size_t place);
+void pw_tui_endtoend_sort(struct pw_tui_endtoend *run, pw_node_order order);
+const char *pw_tui_node_order_name(pw_node_order order); /* "in order", "by time" … */
+/* The node that does not hold first; whose own error is the largest share of its tolerance; that takes most time.
+ * SIZE_MAX: none. */
+size_t pw_tui_endtoend_first(const struct pw_tui_endtoend *run);
+size_t pw_tui_endtoend_worst(const struct pw_tui_endtoend *run);
+size_t pw_tui_endtoend_slowest(const struct pw_tui_endtoend *run);
 void pw_tui_triage_event(struct pw_tui *tui, const struct pw_triage_entry *entries, size_t count);
 /* Keeps what a compiler said with a result. */
 void pw_tui_build_event(struct pw_tui *tui, const struct pw_event *event);
@@ -418,7 +443,7 @@ void pw_tui_views_init(struct pw_tui *tui);
 /* Saved views as text, one a line, tab-separated; unreadable lines are said and left out. */
 void pw_tui_views_read(struct pw_tui *tui, const char *text);
 void pw_tui_views_write(const struct pw_tui *tui, struct pw_buf *out);
-void pw_tui_fill(struct pw_tui *tui); /* the lines of the current screen into tui->text */
+void pw_tui_fill(struct pw_tui *tui); /* all lines of the current screen into tui->text */
 void pw_tui_go(struct pw_tui *tui, pw_screen screen);
 void pw_tui_act(struct pw_tui *tui, const char *command); /* runs a line of the palette */
 /* The n-th candidate that completes the palette's line: whole line in `line`, its help; false behind the last. */
@@ -445,6 +470,11 @@ void pw_view_source(const struct pw_tui *tui, struct pw_lines *lines, size_t sig
 void pw_view_build(const struct pw_tui *tui, struct pw_lines *lines, size_t signature);
 void pw_view_run(struct pw_tui *tui, struct pw_lines *lines);
 void pw_view_endtoend(struct pw_tui *tui, struct pw_lines *lines);
+/* The run's nodes from left to right as bars of their times, `height` rows high. */
+void pw_view_timeline(const struct pw_tui *tui, struct pw_lines *lines, int height);
+/* How time on the target, or on the host, looks: told apart without colours too. */
+const char *pw_view_time_glyph(bool on_target, bool ascii);
+pw_style pw_view_time_style(bool on_target);
 void pw_view_trends(struct pw_tui *tui, struct pw_lines *lines);
 /* Charts of the history's errors and speeds, `height` rows each. */
 void pw_view_history(const struct pw_tui *tui, struct pw_lines *lines, int height);

@@ -19,45 +19,166 @@ static const char *error_text(char *dst, size_t size, double value)
     return dst;
 }
 
-static void add_node(const struct pw_tui *tui, struct pw_lines *lines, const struct pw_tui_node *node)
+/* Where the columns of the list stand; -1: there is no room for it. */
+struct columns {
+    int verdict, time, own, tolerance, arrived, number_width, op, op_width, name, name_width, bar, bar_width;
+};
+
+static struct columns columns_for(int width, pw_node_order sort)
+{
+    struct columns c = {.verdict = 3,
+                        .time = 12,
+                        .own = 22,
+                        .tolerance = 32,
+                        .arrived = 42,
+                        .number_width = 9,
+                        .op = 53,
+                        .op_width = width < 100 ? 10 : 14,
+                        .bar = -1};
+
+    if (width < 56) { /* what must be told: does it hold, how long, how wrong, which */
+        c = (struct columns){.verdict = 1,
+                             .time = 9,
+                             .own = sort == PW_NODES_BY_ARRIVED ? -1 : 17,
+                             .tolerance = -1,
+                             .arrived = sort == PW_NODES_BY_ARRIVED ? 17 : -1,
+                             .number_width = 8,
+                             .op = 26,
+                             .bar = -1};
+    } else if (width < 72) {
+        c.tolerance = -1;
+        c.arrived = 32;
+        c.op = 43;
+        c.op_width = 0;
+    }
+    c.name = c.op_width ? c.op + c.op_width + 1 : c.op;
+    c.name_width = width - c.name - 1;
+    if (width >= 110) {
+        c.bar_width = (width - c.name) / 2 > 100 ? 100 : (width - c.name) / 2;
+        c.bar = width - 1 - c.bar_width;
+        c.name_width = c.bar - c.name - 2;
+    }
+    c.name_width = c.name_width < 4 ? 4 : c.name_width;
+    return c;
+}
+
+static void add_number(struct pw_lines *lines, const struct columns *c, pw_style style, int column, const char *text)
+{
+    if (column >= 0)
+        pw_lines_moref(lines, style, column, "%*s", c->number_width, text);
+}
+
+static const char *time_text(char *dst, size_t size, int64_t ns)
+{
+    if (ns)
+        pw_text_duration(dst, size, (double)ns / 1e9);
+    else
+        snprintf(dst, size, "-");
+    return dst;
+}
+
+/* When in the run it ran, and how long. */
+static void add_bar(const struct pw_tui *tui, struct pw_lines *lines, const struct pw_tui_node *node,
+                    const struct columns *c)
+{
+    const struct pw_tui_endtoend *run = &tui->at->endtoend;
+    double scale = run->elapsed_ns ? (double)c->bar_width / (double)run->elapsed_ns : 0;
+    int begin = (int)((double)node->begin_ns * scale);
+    int size = (int)((double)(node->begin_ns + node->time_ns) * scale + 0.5) - begin;
+    struct pw_buf bar = {0};
+
+    if (!node->time_ns)
+        return;
+    begin = begin >= c->bar_width ? c->bar_width - 1 : begin;
+    size = size < 1 ? 1 : begin + size > c->bar_width ? c->bar_width - begin : size;
+    for (int i = 0; i < size; i++)
+        pw_buf_puts(&bar, pw_view_time_glyph(node->on_target, tui->ascii));
+    pw_lines_more(lines, pw_view_time_style(node->on_target), c->bar + begin, pw_buf_text(&bar));
+    pw_buf_clear(&bar);
+}
+
+static void add_name(const struct pw_tui *tui, struct pw_lines *lines, const struct pw_tui_node *node,
+                     const struct columns *c)
 {
     const struct pw_inventory *inventory = tui->inventory;
-    char own[24], arrived[24], limit[24];
-    bool is_first = tui->at->endtoend.finished && node->node && node->node == tui->at->endtoend.totals.first_divergence;
+    char name[512];
 
-    pw_lines_addf(lines, standing_styles[node->standing], 1, "%s %-8s", is_first ? ">" : " ",
-                  pw_node_standing_name(node->standing));
-    pw_lines_moref(lines, PW_STYLE_NORMAL, 12, "%9s %9s %9s", error_text(own, sizeof own, node->isolated),
-                   error_text(limit, sizeof limit, node->tolerance),
-                   error_text(arrived, sizeof arrived, node->propagated));
-    if (node->node)
-        pw_lines_moref(lines, PW_STYLE_NORMAL, 44, "%-14.14s %s", node->node->op_type,
-                       node->node->name[0] ? node->node->name : "(no name)");
-    else if (node->pattern >= 0 && (size_t)node->pattern < inventory->pattern_count)
-        pw_lines_moref(lines, PW_STYLE_ACCENT, 44, "%s as a whole",
+    if (node->node) {
+        if (c->op_width)
+            pw_lines_moref(lines, PW_STYLE_NORMAL, c->op, "%.*s", c->op_width, node->node->op_type);
+        pw_text_show(name, sizeof name, node->node->name[0] ? node->node->name : "(no name)", (size_t)c->name_width);
+        pw_lines_more(lines, PW_STYLE_NORMAL, c->name, name);
+    } else if (node->pattern >= 0 && (size_t)node->pattern < inventory->pattern_count) {
+        pw_lines_moref(lines, PW_STYLE_ACCENT, c->op, "%s as a whole",
                        pw_pattern_name(inventory->patterns[node->pattern].kind));
+    }
+}
+
+static void add_node(const struct pw_tui *tui, struct pw_lines *lines, size_t index, const struct columns *c)
+{
+    const struct pw_tui_endtoend *run = &tui->at->endtoend;
+    const struct pw_tui_node *node = &run->nodes[index];
+    bool is_first = run->finished && node->node && node->node == run->totals.first_divergence;
+    bool says = node->standing != PW_NODE_HELD && node->text;
+    char text[32];
+
+    if (!says && !pw_lines_seen(lines)) {
+        pw_lines_skip(lines);
+        return;
+    }
+    pw_lines_add(lines, PW_STYLE_ACCENT, c->verdict - 1 - (c->verdict > 1), is_first ? ">" : "");
+    pw_lines_moref(lines, index == run->focus ? PW_STYLE_SELECTED : standing_styles[node->standing], c->verdict, "%-8s",
+                   pw_node_standing_name(node->standing));
+    add_number(lines, c, PW_STYLE_NORMAL, c->time, time_text(text, sizeof text, node->time_ns));
+    add_number(lines, c, PW_STYLE_NORMAL, c->own, error_text(text, sizeof text, node->isolated));
+    add_number(lines, c, PW_STYLE_DIM, c->tolerance, error_text(text, sizeof text, node->tolerance));
+    add_number(lines, c, PW_STYLE_NORMAL, c->arrived, error_text(text, sizeof text, node->propagated));
+    add_name(tui, lines, node, c);
     if (!node->on_target && node->node)
         pw_lines_more(lines, PW_STYLE_DIM, 0, "  host");
     if (node->nonfinite_origin)
         pw_lines_more(lines, PW_STYLE_BAD, 0, "  NaN or Inf begins here");
-    if (node->standing != PW_NODE_HELD && node->text[0])
+    if (c->bar >= 0)
+        add_bar(tui, lines, node, c);
+    if (says)
         pw_lines_wrap(lines, PW_STYLE_DIM, 12, node->text);
 }
 
-static void add_nodes(const struct pw_tui *tui, struct pw_lines *lines)
+static void add_heads(struct pw_lines *lines, const struct pw_tui_endtoend *run, const struct columns *c)
+{
+    char title[160];
+
+    snprintf(title, sizeof title, "%s %s (d: %s)", run->only_divergent ? "Nodes that do not hold" : "Nodes",
+             pw_tui_node_order_name(run->finished ? run->sort : PW_NODES_IN_ORDER),
+             run->only_divergent ? "all" : "only those that do not hold");
+    pw_lines_head(lines, title);
+    pw_lines_add(lines, PW_STYLE_HEADER, c->verdict, "verdict");
+    add_number(lines, c, PW_STYLE_HEADER, c->time, "time");
+    add_number(lines, c, PW_STYLE_HEADER, c->own, "its own");
+    add_number(lines, c, PW_STYLE_HEADER, c->tolerance, "tolerance");
+    add_number(lines, c, PW_STYLE_HEADER, c->arrived, "arrived");
+    if (c->op_width)
+        pw_lines_more(lines, PW_STYLE_HEADER, c->op, "operator");
+    pw_lines_more(lines, PW_STYLE_HEADER, c->name, "node");
+    if (c->bar >= 0)
+        pw_lines_more(lines, PW_STYLE_HEADER, c->bar, "when in the run");
+}
+
+static void add_nodes(const struct pw_tui *tui, struct pw_lines *lines, int *focus_line)
 {
     const struct pw_tui_endtoend *run = &tui->at->endtoend;
+    struct columns c = columns_for(lines->width, run->finished ? run->sort : PW_NODES_IN_ORDER);
     size_t shown = 0;
 
-    pw_lines_head(lines,
-                  run->only_divergent ? "Nodes that do not hold (d: all)" : "Nodes (d: only those that do not hold)");
-    pw_lines_add(lines, PW_STYLE_HEADER, 3, "verdict");
-    pw_lines_more(lines, PW_STYLE_HEADER, 12, "  its own tolerance   arrived");
-    pw_lines_more(lines, PW_STYLE_HEADER, 44, "operator       node");
-    for (size_t i = 0; i < run->node_count; i++) {
+    add_heads(lines, run, &c);
+    for (size_t place = 0; place < run->node_count; place++) {
+        size_t i = pw_tui_endtoend_at(run, place);
+
         if (run->only_divergent && (run->nodes[i].standing == PW_NODE_HELD || run->nodes[i].standing == PW_NODE_DRAWN))
             continue;
-        add_node(tui, lines, &run->nodes[i]);
+        if (i == run->focus)
+            *focus_line = (int)lines->count;
+        add_node(tui, lines, i, &c);
         shown++;
     }
     if (!shown)
@@ -87,22 +208,43 @@ static void add_layers(const struct pw_tui *tui, struct pw_lines *lines)
     }
 }
 
+static void add_times(struct pw_lines *lines, const struct pw_endtoend_totals *t)
+{
+    char a[32], b[32], text[160];
+
+    snprintf(text, sizeof text, "nodes take %s on the target, %s on the host",
+             pw_text_duration(a, sizeof a, (double)t->nodes_target_ns / 1e9),
+             pw_text_duration(b, sizeof b, (double)t->nodes_host_ns / 1e9));
+    pw_lines_wrap(lines, PW_STYLE_NORMAL, 1, text);
+}
+
+static void explain_times(struct pw_lines *lines)
+{
+    pw_lines_head(lines, "What the times say");
+    pw_lines_wrap(lines, PW_STYLE_DIM, 3,
+                  "On the target from a kernel's first launch until the device is idle, its tensors and packed weights "
+                  "being there: the least of up to five. On the host the reference, once. All runs of a loop's body "
+                  "together. Other work may run beside: b in the detail measures quietly.");
+}
+
 static void add_totals(const struct pw_tui *tui, struct pw_lines *lines)
 {
     const struct pw_endtoend_totals *t = &tui->at->endtoend.totals;
-    char a[32], b[32];
+    char a[32], b[32], text[160];
 
     if (tui->at->endtoend.mode == PW_ENDTOEND_SWEEP) {
         pw_lines_addf(lines, PW_STYLE_NORMAL, 1, "%zu layers, each alone in three types", t->layers);
         return;
     }
-    pw_lines_addf(lines, t->held ? PW_STYLE_GOOD : PW_STYLE_BAD, 1, "%s", t->held ? "held" : "does not hold");
-    pw_lines_moref(lines, PW_STYLE_NORMAL, 0, ": %zu nodes, %zu on the target, %zu on the host", t->nodes,
-                   t->target_nodes, t->host_nodes);
+    snprintf(text, sizeof text, "%s: %zu nodes, %zu on the target, %zu on the host", t->held ? "held" : "does not hold",
+             t->nodes, t->target_nodes, t->host_nodes);
+    pw_lines_wrap(lines, t->held ? PW_STYLE_GOOD : PW_STYLE_BAD, 1, text);
+    snprintf(text, sizeof text, "%zu culprits, %zu victims, %zu drifting, %zu failed", t->culprits, t->victims,
+             t->drifts, t->failed);
     if (tui->at->endtoend.mode == PW_ENDTOEND_NODES)
-        pw_lines_moref(lines, t->culprits + t->failed ? PW_STYLE_BAD : PW_STYLE_DIM, 0,
-                       "; %zu culprits, %zu victims, %zu drifting, %zu failed", t->culprits, t->victims, t->drifts,
-                       t->failed);
+        pw_lines_wrap(lines, t->culprits + t->failed ? PW_STYLE_BAD : PW_STYLE_DIM, 1, text);
+    if (t->nodes_target_ns || t->nodes_host_ns)
+        add_times(lines, t);
     if (t->target_ns)
         pw_lines_addf(lines, PW_STYLE_NORMAL, 1, "target %s a run, fast reference %s",
                       pw_text_duration(a, sizeof a, (double)t->target_ns / 1e9),
@@ -114,6 +256,7 @@ static void add_totals(const struct pw_tui *tui, struct pw_lines *lines)
 void pw_view_endtoend(struct pw_tui *tui, struct pw_lines *lines)
 {
     const struct pw_tui_endtoend *run = &tui->at->endtoend;
+    int focus_line = -1;
 
     if (!run->known) {
         pw_lines_wrap(lines, PW_STYLE_DIM, 2,
@@ -129,9 +272,15 @@ void pw_view_endtoend(struct pw_tui *tui, struct pw_lines *lines)
     if (run->output_count)
         pw_lines_head(lines, "Outputs");
     for (int i = 0; i < run->output_count; i++)
-        pw_lines_add(lines, run->output_held[i] ? PW_STYLE_GOOD : PW_STYLE_BAD, 3, run->outputs[i]);
+        pw_lines_wrap(lines, run->output_held[i] ? PW_STYLE_GOOD : PW_STYLE_BAD, 3, run->outputs[i]);
     if (run->mode == PW_ENDTOEND_SWEEP)
         add_layers(tui, lines);
-    else if (run->mode == PW_ENDTOEND_NODES)
-        add_nodes(tui, lines);
+    if (run->mode != PW_ENDTOEND_NODES)
+        return;
+    if (run->elapsed_ns)
+        pw_view_timeline(tui, lines, tui->rows < 20 ? 3 : tui->rows < 50 ? 5 : 8);
+    add_nodes(tui, lines, &focus_line);
+    tui->at->endtoend.focus_line = focus_line;
+    if (run->elapsed_ns)
+        explain_times(lines);
 }

@@ -146,25 +146,34 @@ static void draw_footer(const struct pw_tui *tui, struct pw_canvas *canvas)
     }
 }
 
-void pw_tui_fill(struct pw_tui *tui)
+/* rows 0: all lines, else those of the window at least. */
+static void fill(struct pw_tui *tui, int first, int rows)
 {
     pw_lines_begin(&tui->text, tui->columns);
+    tui->text.seen_first = (size_t)(first > 0 ? first : 0);
+    tui->text.seen_rows = (size_t)rows;
     pw_tui_screens[tui->screen].fill(tui, &tui->text);
-    tui->text_screen = tui->screen;
+}
+
+void pw_tui_fill(struct pw_tui *tui)
+{
+    fill(tui, 0, 0);
 }
 
 /* Fills, clamps the scroll, draws a bar at the right edge when there is more than fits. */
 static void draw_lines(struct pw_tui *tui, struct pw_canvas *canvas, int top, int rows)
 {
-    int *scroll = &tui->scroll[tui->screen], count;
+    int *scroll = &tui->scroll[tui->screen], count, wanted = *scroll;
 
-    pw_tui_fill(tui);
+    fill(tui, wanted, rows);
     count = (int)tui->text.count;
     tui->lines[tui->screen] = count;
     if (*scroll > count - rows)
         *scroll = count - rows;
     if (*scroll < 0)
         *scroll = 0;
+    if (*scroll != wanted)
+        fill(tui, *scroll, rows);
     pw_lines_draw(&tui->text, canvas, top, rows, *scroll, tui->search);
     if (count > rows && rows > 0) {
         int size = rows * rows / count > 0 ? rows * rows / count : 1;

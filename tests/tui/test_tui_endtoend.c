@@ -1,0 +1,173 @@
+/* The end-to-end screen: times, orders, jumps, and a list of which only what is seen is drawn. */
+#include "fake.h"
+
+#define NODES 500
+#define TEN_BLANKS "          "
+#define FIFTY_BLANKS TEN_BLANKS TEN_BLANKS TEN_BLANKS TEN_BLANKS TEN_BLANKS
+
+static struct pw_node many[NODES];
+static char names[NODES][16];
+
+/* Node i takes (i * 7919) mod 1009 + 1 us; every tenth is on the host; from `wrong` on they do not hold. */
+static void run_graph(struct pw_tui *tui, size_t wrong)
+{
+    struct pw_event started = {
+        .kind = PW_EVENT_STARTED, .whole_graph = true, .mode = PW_ENDTOEND_NODES, .total = NODES};
+    struct pw_event node = {.kind = PW_EVENT_NODE, .total = NODES};
+    struct pw_event finished = {.kind = PW_EVENT_FINISHED, .whole_graph = true, .mode = PW_ENDTOEND_NODES};
+
+    send(tui, &started);
+    for (size_t i = 0; i < NODES; i++) {
+        snprintf(names[i], sizeof names[i], "node%zu", i);
+        many[i] = (struct pw_node){.name = names[i], .op_type = "Add", .index = i, .graph = &graph, .domain = ""};
+        node.done = i + 1;
+        node.node = (struct pw_endtoend_node){.node = &many[i],
+                                              .pattern = -1,
+                                              .standing = i < wrong    ? PW_NODE_HELD
+                                                          : i == wrong ? PW_NODE_CULPRIT
+                                                                       : PW_NODE_VICTIM,
+                                              .on_target = i % 10 != 0,
+                                              .time_ns = (int64_t)(1000 * (i * 7919 % 1009 + 1)),
+                                              .implementation = i % 2 ? "one" : "two",
+                                              .note = "",
+                                              .reason = i == wrong ? "far off, and in so many words that they do not "
+                                                                     "fit on one line of a terminal"
+                                                                   : "",
+                                              .has_isolated = true,
+                                              .tolerance = 1e-6};
+        node.node.isolated.max_error = i == wrong ? 0.5 : i == 321 ? 9e-7 : 1e-8;
+        node.node.propagated.max_error = i < wrong ? 0 : 1.0 / (double)(i + 1 - wrong);
+        send(tui, &node);
+    }
+    finished.endtoend = (struct pw_endtoend_totals){
+        .nodes = NODES, .held = wrong >= NODES, .first_divergence = wrong < NODES ? &many[wrong] : NULL};
+    send(tui, &finished);
+    tui->flash[0] = '\0';
+}
+
+/* The row of the list that comes first. */
+static void begins_with(struct pw_tui *tui, const char *name)
+{
+    const char *at = strstr(screen_of(tui), "its own");
+
+    at = at ? strchr(at, '\n') : NULL;
+    if (!at || !strstr(at, name) || strstr(at, name) > strchr(at + 1, '\n'))
+        fail_msg("'%s' is not first:\n%s", name, screen_of(tui));
+}
+
+static void test_orders(void **state)
+{
+    struct pw_tui *tui = open_tui(60, 100);
+
+    (void)state;
+    device_opens(tui);
+    press(tui, "5");
+    run_graph(tui, 400);
+    begins_with(tui, "node0");
+    press(tui, ">");
+    shows(tui, "Nodes by time");
+    begins_with(tui, "node277"); /* 277 * 7919 mod 1009 = 1006 is the largest of them */
+    press(tui, ">");
+    begins_with(tui, "node400"); /* its own error */
+    press(tui, ">");
+    begins_with(tui, "node400"); /* what arrived: it falls from there on */
+    press(tui, ">");
+    begins_with(tui, "node0");
+    run_graph(tui, NODES); /* the order stays for the next run */
+    press(tui, ">>");
+    begins_with(tui, "node321");
+    close_tui(tui);
+}
+
+static void test_jumps(void **state)
+{
+    struct pw_tui *tui = open_tui(14, 80);
+
+    (void)state;
+    device_opens(tui);
+    press(tui, "5f");
+    shows(tui, "every node that was compared holds");
+    run_graph(tui, 400);
+    press(tui, "f");
+    shows(tui, "> culprit");
+    shows(tui, "node400");
+    press(tui, "gt");
+    shows(tui, "node277");
+    press(tui, "d"); /* which hides it; the jump shows all again */
+    hides(tui, "node277");
+    press(tui, "t");
+    shows(tui, "node277");
+    run_graph(tui, NODES);
+    press(tui, "gw");
+    shows(tui, "node321");
+    press(tui, "f");
+    shows(tui, "every node that was compared holds");
+    press(tui, "/node77\n"); /* lines that were not on the screen are found too */
+    shows(tui, "node77");
+    close_tui(tui);
+}
+
+/* Whatever is seen is what all lines together have there. */
+static void test_only_what_is_seen(void **state)
+{
+    struct pw_tui *tui = open_tui(14, 80);
+
+    (void)state;
+    device_opens(tui);
+    press(tui, "5");
+    run_graph(tui, 250);
+    tui->ascii = true;
+    for (int top = 0; top < 600; top += 37) {
+        struct pw_buf all = {0};
+        const char *line;
+
+        tui->scroll[PW_SCREEN_ENDTOEND] = top;
+        screen_of(tui); /* clamps */
+        pw_tui_fill(tui);
+        pw_lines_text(&tui->text, &all);
+        line = pw_buf_text(&all);
+        for (int i = 0; i < tui->scroll[PW_SCREEN_ENDTOEND]; i++)
+            line = strchr(line, '\n') + 1;
+        for (int row = 1; row < 13; row++, line = strchr(line, '\n') + 1) {
+            const char *shown = screen_of(tui);
+            size_t length = strcspn(line, "\n") < 70 ? strcspn(line, "\n") : 70;
+
+            for (int i = 0; i < row; i++)
+                shown = strchr(shown, '\n') + 1;
+            while (length && line[length - 1] == ' ')
+                length--;
+            if (strncmp(shown, line, length) != 0)
+                fail_msg("row %d at %d: '%.70s' and '%.70s'", row, top, shown, line);
+        }
+        pw_buf_clear(&all);
+    }
+    close_tui(tui);
+}
+
+static void test_timeline(void **state)
+{
+    struct pw_tui *tui = open_tui(40, 80);
+
+    (void)state;
+    device_opens(tui);
+    press(tui, "5");
+    run_graph(tui, 400);
+    shows(tui, "Timeline");
+    shows(tui, "%");                            /* time on the host */
+    shows(tui, "wrong" FIFTY_BLANKS "   ^~~~"); /* node 400 of 500 is in column 400 * 66 / 500 = 52 */
+    for (int columns = 1; columns < 320; columns += 3)
+        for (int rows = 1; rows < 40; rows += 13) {
+            pw_tui_resize(tui, rows, columns);
+            screen_of(tui);
+            canvas.ascii = !canvas.ascii;
+        }
+    close_tui(tui);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_orders), cmocka_unit_test(test_jumps),
+                                       cmocka_unit_test(test_only_what_is_seen), cmocka_unit_test(test_timeline)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
