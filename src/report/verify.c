@@ -199,7 +199,13 @@ static bool gate_alone(const struct pw_signature_result *row)
     return row && row->gate_failed && !row->failed;
 }
 
-/* A signature that fails the gate without a failed case, and why its first case gave no evidence. */
+static bool says_more(const struct pw_signature_result *row)
+{
+    return gate_alone(row) || (row && row->standing == PW_STANDING_HELD && row->gate_reason);
+}
+
+/* A signature that fails the gate without a failed case, and why its first case gave no evidence; or one that held by
+ * few cases. */
 static void text_gate(const struct pw_report_verify *report, size_t i, struct pw_buf *out)
 {
     const struct pw_signature_result *row = report->check.rows[i];
@@ -301,7 +307,7 @@ void pw_report_verify_text(const struct pw_report_verify *report, int width, boo
         if (failed(report->cases[i]->verdict))
             text_failure(report, report->cases[i], out);
     for (size_t i = 0; i < check->inventory->signature_count; i++)
-        if (gate_alone(check->rows[i]))
+        if (says_more(check->rows[i]))
             text_gate(report, i, out);
     pw_buf_putc(out, '\n');
     outcome(report, out);

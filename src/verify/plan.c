@@ -206,7 +206,7 @@ static void make_list(struct pw_case_plan *plan)
     for (size_t t = 0; t < plan->other_count && plan->dist_count; t++)
         add(plan, STEP_GRAPH, plain_dist(plan, 2 + t), 0, plan->others[t], seed);
     plan->minimum = effort->min_cases > 0 || plan->step_count < wanted_cases ? wanted_cases : plan->step_count;
-    if (!has_inputs(plan->signature->call) && !shapes)
+    if (!pw_case_plan_varies(plan))
         plan->minimum = plan->step_count < 2 ? plan->step_count : 2; /* nothing varies */
     if (!plan->dist_count) /* captured sets only, or nothing that was asked for can be made */
         plan->minimum = plan->step_count;
@@ -285,6 +285,11 @@ bool pw_case_plan_next(struct pw_case_plan *plan, struct pw_case_spec *spec)
             return true;
     }
     return false;
+}
+
+bool pw_case_plan_varies(const struct pw_case_plan *plan)
+{
+    return plan->shaped || has_inputs(plan->signature->call);
 }
 
 size_t pw_case_plan_minimum(const struct pw_case_plan *plan)

@@ -18,6 +18,9 @@ void pw_case_plan_destroy(struct pw_case_plan *plan);
 
 /* Cases that belong to the minimum. */
 size_t pw_case_plan_minimum(const struct pw_case_plan *plan);
+/* false: all cases would be the same, whatever their seed (no data flows in, and no shape is changed); two are the
+ * minimum then. */
+bool pw_case_plan_varies(const struct pw_case_plan *plan);
 /* The next case; false: nothing new can be made. */
 bool pw_case_plan_next(struct pw_case_plan *plan, struct pw_case_spec *spec);
 

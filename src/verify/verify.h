@@ -88,8 +88,8 @@ struct pw_signature_result {
     int64_t *target_samples, *reference_samples;
     int target_sample_count, reference_sample_count;
     int slices; /* the samples of either side come in so many slices of equal number, target and reference in turns */
-    bool gate_failed; /* by the protocol: failed, unproven, or on the host where the target is demanded */
-    const char *gate_reason;
+    bool gate_failed;        /* by the protocol: failed, unproven, or on the host where the target is demanded */
+    const char *gate_reason; /* why; of one that held, why its cases are few; may be NULL */
     const char *explanation; /* with effort.explain, lines; else NULL */
 };
 

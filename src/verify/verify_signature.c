@@ -197,6 +197,8 @@ void pw_verify_signature_settle(struct pw_verify_state *state, size_t position)
     if (s->plan && !state->request->case_id && !s->over && !ended(state, s) &&
         (size_t)s->tally.cases < pw_case_plan_minimum(s->plan))
         state->totals->below_minimum++;
+    if (summary->standing == PW_STANDING_HELD && s->plan && !state->request->case_id && !pw_case_plan_varies(s->plan))
+        summary->gate_reason = "every case is the same: nothing but constants of the graph flows in";
     if (summary->standing == PW_STANDING_FAILED || summary->standing == PW_STANDING_UNPROVEN) {
         summary->gate_failed = true;
         summary->gate_reason = summary->standing == PW_STANDING_FAILED ? "a case failed"
