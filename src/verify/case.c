@@ -72,7 +72,7 @@ static int64_t deadline(const struct pw_case_run *run, const struct pw_call *cal
 {
     int64_t set = run->request->effort.case_timeout_ns;
 
-    return set > 0 ? set : pw_case_deadline_ns(pw_case_work(call), run->golden_ns);
+    return set > 0 ? set : pw_case_deadline_ns(pw_case_work(call), run->golden_ns, pw_case_crowd());
 }
 
 pw_status pw_case_target(struct pw_case_run *run, const struct pw_case_inputs *inputs, const struct pw_plan *plan,

@@ -1,5 +1,7 @@
 /* How long a case may run on the target before its kernel counts as hung. */
 #include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include "verify/verify_internal.h"
 
@@ -8,11 +10,14 @@
 #define WORK_NS 50.0              /* an operation or element: 20 million a second, which a slow simulator reaches */
 #define GOLDEN_FACTOR 200.0       /* the reference computes in double on one thread */
 
-int64_t pw_case_deadline_ns(double work, int64_t golden_ns)
+#define CROWD_MAX 16.0
+
+int64_t pw_case_deadline_ns(double work, int64_t golden_ns, double crowd)
 {
     double ns = FLOOR_NS + fmax(WORK_NS * work, GOLDEN_FACTOR * (double)golden_ns);
 
-    return (int64_t)fmin(ns, CEILING_NS); /* fmin passes over a NaN */
+    ns *= fmin(fmax(crowd, 1), CROWD_MAX); /* so of a NaN too */
+    return (int64_t)fmin(ns, CEILING_NS);  /* fmin passes over a NaN */
 }
 
 static double elements(const struct pw_dims *dims, const struct pw_info *info)
@@ -38,4 +43,12 @@ double pw_case_work(const struct pw_call *call)
     if (call->op->cost && call->op->cost(call, &cost, NULL) == PW_OK && pw_dims_value(call->dims, cost.flops, &flops))
         work += (double)flops;
     return work;
+}
+
+double pw_case_crowd(void)
+{
+    double load = 0;
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+
+    return getloadavg(&load, 1) == 1 && cores > 0 ? load / (double)cores : 1;
 }

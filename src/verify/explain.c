@@ -48,7 +48,7 @@ static double explain_deadline(const struct pw_verify_state *state, const struct
 {
     int64_t set = state->request->effort.case_timeout_ns;
 
-    return (double)(set > 0 ? set : pw_case_deadline_ns(pw_case_work(call), 0)) / 1e9;
+    return (double)(set > 0 ? set : pw_case_deadline_ns(pw_case_work(call), 0, 1)) / 1e9;
 }
 
 pw_status pw_verify_explain(struct pw_verify_state *state, size_t position, struct pw_error *err)

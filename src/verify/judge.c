@@ -235,12 +235,40 @@ static void count_signs(const struct pw_tensor *got, const struct pw_tensor *wan
     }
 }
 
+/* The case's tolerance is that of its first float output; another one is rounded to its own dtype, and a float32 beside
+ * a float64 may be computed in float32. So of a running variance beside float64, of a mean beside bfloat16. */
+static struct owed {
+    double rounding, tolerance;
+} owed_by(const struct pw_case_run *run, const struct pw_tensor *golden)
+{
+    double more = fmax(run->result.tolerance - run->rounding, 0), rounding = 0.5 * pw_dtype_epsilon(golden->nominal);
+
+    if (run->rounding <= 0 || run->rounded || !pw_dtype_is_float(golden->nominal))
+        return (struct owed){run->rounding, run->result.tolerance};
+    if (golden->nominal != PW_DTYPE_FLOAT64)
+        more *= fmax(pw_dtype_epsilon(PW_DTYPE_FLOAT32) / inside_epsilon(run), 1);
+    return (struct owed){rounding, rounding + more};
+}
+
+/* Is the output nearer to its tolerance than the worst so far, or further beyond? */
+static bool worse(const struct pw_case_run *run, const struct pw_comparison *c, double tolerance)
+{
+    const struct pw_comparison *worst = &run->result.comparison;
+
+    if (run->result.output < 0 || c->over != worst->over)
+        return run->result.output < 0 || c->over > worst->over;
+    return c->max_error * run->worst_tolerance > worst->max_error * tolerance ||
+           (tolerance <= 0 && c->max_error > worst->max_error);
+}
+
 pw_status pw_judge_output(struct pw_case_run *run, const struct pw_value *got, const struct pw_value *golden,
                           int output, struct pw_error *err)
 {
     struct pw_comparison comparison;
     struct pw_value rounded = {0};
     const struct pw_tensor *want = &golden->tensor;
+    struct owed owed = owed_by(run, want);
+    double least;
     pw_status status = PW_OK;
 
     if (run->rounded && pw_dtype_is_float(want->dtype)) {
@@ -255,7 +283,7 @@ pw_status pw_judge_output(struct pw_case_run *run, const struct pw_value *got, c
         want = &rounded.tensor;
     }
     if (status == PW_OK)
-        status = pw_compare(&got->tensor, want, run->result.tolerance,
+        status = pw_compare(&got->tensor, want, owed.tolerance,
                             pw_dtype_is_float(want->dtype) ? floor_of_terms(run, want) : run->floor, &comparison, err);
     if (status != PW_OK)
         goto done;
@@ -266,14 +294,16 @@ pw_status pw_judge_output(struct pw_case_run *run, const struct pw_value *got, c
     run->result.discriminates |=
         draws_nothing(&run->inputs.call)
             ? want->count > 0 /* a constant is right, and the poison shows that it was written */
-            : discriminates(want, run->result.tolerance, comparison.floor);
-    if (run->result.output < 0 || comparison.over > run->result.comparison.over ||
-        (comparison.over == run->result.comparison.over && comparison.max_error > run->result.comparison.max_error)) {
+            : discriminates(want, owed.tolerance, comparison.floor);
+    if (worse(run, &comparison, owed.tolerance)) {
         run->result.comparison = comparison;
         run->result.output = output;
+        run->worst_tolerance = owed.tolerance;
+        run->worst_rounding = owed.rounding;
     }
-    if (!(comparison.max_error <= run->result.least_tolerance)) /* the first, or a greater one */
-        run->result.least_tolerance = comparison.max_error;
+    least = owed.tolerance > 0 ? comparison.max_error * (run->result.tolerance / owed.tolerance) : comparison.max_error;
+    if (!(least <= run->result.least_tolerance)) /* the first, or a greater one */
+        run->result.least_tolerance = least;
 done:
     pw_value_clear(&rounded);
     return status;
@@ -356,13 +386,14 @@ void pw_judge_verdict(struct pw_case_run *run, const struct pw_value *golden)
     const struct pw_protocol *protocol = run->request->protocol;
     const struct pw_comparison *c = &run->result.comparison;
     pw_accumulation order = pw_protocol_accumulation(protocol, &run->inputs.call, run->signature->nodes[0]->name);
-    double warn = run->rounding + protocol->warn_share * (run->result.tolerance - run->rounding);
+    double warn = run->worst_rounding + protocol->warn_share * (run->worst_tolerance - run->worst_rounding);
     struct pw_buf text = {0};
 
     if (run->result.output < 0) {
         pw_case_settle(run, PW_VERDICT_SKIPPED, "the case has no output to compare");
         return;
     }
+    run->result.tolerance = run->worst_tolerance; /* what the error that is shown was held against */
     if (c->over > 0) {
         say_over(run, golden, &text);
         pw_case_settle(run, PW_VERDICT_FAIL, pw_buf_text(&text));

@@ -50,11 +50,12 @@ struct pw_case_run {
     struct pw_case_inputs inputs;
     struct pw_plan plan; /* of the inputs' call; empty for a library */
     bool library;
-    double rounding; /* part of the tolerance that the last rounding takes */
-    double floor;    /* of the comparison: elements below are judged absolutely; -1: by the output's scale */
-    bool rounded;    /* golden is rounded to the output's dtype before the comparison: bits are wanted */
-    bool bits;       /* the sign of a zero counts */
-    bool ordered;    /* the sums are taken in an order that the protocol demands */
+    double rounding;                        /* part of the tolerance that the last rounding takes */
+    double worst_tolerance, worst_rounding; /* of the output that result.output names: its dtype's */
+    double floor; /* of the comparison: elements below are judged absolutely; -1: by the output's scale */
+    bool rounded; /* golden is rounded to the output's dtype before the comparison: bits are wanted */
+    bool bits;    /* the sign of a zero counts */
+    bool ordered; /* the sums are taken in an order that the protocol demands */
     struct pw_order order;
     bool off_by_one_allowed; /* for integers that a float was rounded to */
     int64_t golden_ns;       /* that the reference took for the case; 0 until then */
@@ -73,8 +74,11 @@ pw_status pw_case_target(struct pw_case_run *run, const struct pw_case_inputs *i
 /* ---- deadline.c ---- */
 
 /* Time after which a run on the target is a TIMEOUT: from a floor of 15 s by the work of the call (operations and
- * elements) or the reference's own time, whichever gives more; 10 minutes at most. */
-int64_t pw_case_deadline_ns(double work, int64_t golden_ns);
+ * elements) or the reference's own time, whichever gives more; times the crowd, as on a machine where eight programs
+ * wait for each core a first launch's compiler takes eight times as long; 10 minutes at most. */
+int64_t pw_case_deadline_ns(double work, int64_t golden_ns, double crowd);
+/* Programs that run or wait, a core; of the last minute. */
+double pw_case_crowd(void);
 /* Operations that the call requires, and elements that it touches. Its dims are numbers. */
 double pw_case_work(const struct pw_call *call);
 

@@ -468,6 +468,33 @@ static void test_few_outputs_in_a_tail(void **state)
     close_site(&s);
 }
 
+/* Outputs are each rounded to their own dtype (a mean in float32 beside float64), and a normalization forgets a scale
+ * that makes its epsilon nothing, in float64 too. */
+static void test_dtypes_of_their_own(void **state)
+{
+    static const struct {
+        const char *call, *tail;
+    } all[] = {
+        {"LayerNormalization-17 epsilon=0.001 (float64[3,7,61], float64[61], float64[61]) -> 3", "f64:graph:normal:1"},
+        {"LayerNormalization-17 epsilon=0.001 (float64[3,7,61], float64[61], float64[61])", "f64:graph:normal/scale:1"},
+        {"LayerNormalization-17 epsilon=0.001 (float16[3,7,61], float16[61], float16[61])", "f16:graph:normal/scale:1"},
+        {"BatchNormalization-15 training_mode=1 (float64[2,3,4], float32[3], float32[3], float32[3], float32[3]) -> 3",
+         "f64:graph:normal:1"},
+    };
+    struct site s;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        struct found found;
+
+        open_site(&s, all[i].call, NULL);
+        found = run_case(&s, all[i].tail);
+        if (found.last.verdict != PW_VERDICT_PASS)
+            fail_msg("%s: %s", all[i].call, found.reason);
+        close_site(&s);
+    }
+}
+
 static void test_shrinking(void **state)
 {
     struct site s;
@@ -512,6 +539,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_property_sees_a_wrong_sum),
         cmocka_unit_test(test_linear_in_narrow_dtypes),
         cmocka_unit_test(test_few_outputs_in_a_tail),
+        cmocka_unit_test(test_dtypes_of_their_own),
         cmocka_unit_test(test_shrinking),
     };
 
