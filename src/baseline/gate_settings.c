@@ -6,6 +6,9 @@
 #include "base/compiler.h"
 #include "base/yaml.h"
 
+const char *const pw_gate_setting_keys[] = {"effect",    "alpha",      "error_factor", "error_share", "coverage",
+                                            "precision", "throughput", "environment",  NULL};
+
 /* low < value <= high */
 static pw_status read_number(const struct pw_yaml *map, const char *key, double low, double high, double *out,
                              struct pw_error *err)
@@ -52,8 +55,6 @@ static pw_status read_environment(const struct pw_yaml *map, pw_gate_environment
 pw_status pw_gate_settings(const struct pw_protocol *protocol, struct pw_gate_options *options,
                            pw_gate_environment *environment, struct pw_error *err)
 {
-    static const char *const keys[] = {"effect",    "alpha",      "error_factor", "error_share", "coverage",
-                                       "precision", "throughput", "environment",  NULL};
     const struct pw_yaml *gate = protocol->gate;
     pw_status status;
 
@@ -63,7 +64,7 @@ pw_status pw_gate_settings(const struct pw_protocol *protocol, struct pw_gate_op
         return PW_OK;
     if (gate->kind != PW_YAML_MAP)
         return pw_yaml_error(gate, err, "expected a map");
-    status = pw_yaml_only(gate, keys, err);
+    status = pw_yaml_only(gate, pw_gate_setting_keys, err);
     if (status == PW_OK)
         status = read_number(gate, "effect", 0, 10, &options->stats.effect, err);
     if (status == PW_OK)

@@ -12,6 +12,8 @@
 
 typedef enum { PW_GATE_ENVIRONMENT_WARN, PW_GATE_ENVIRONMENT_FAIL, PW_GATE_ENVIRONMENT_IGNORE } pw_gate_environment;
 
+extern const char *const pw_gate_setting_keys[]; /* of `gate`, ended by NULL */
+
 /* Defaults, then what the protocol says; PW_ERR_FORMAT names file, line and key. */
 pw_status pw_gate_settings(const struct pw_protocol *protocol, struct pw_gate_options *options,
                            pw_gate_environment *environment, struct pw_error *err);

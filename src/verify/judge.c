@@ -80,7 +80,7 @@ pw_status pw_judge_prepare(struct pw_case_run *run, struct pw_error *err)
         return status;
     if (call->op->accuracy)
         call->op->accuracy(call, &accuracy);
-    run->result.tolerance = tolerance.value;
+    run->result.tolerance = run->spec->property[0] ? tolerance.beside : tolerance.value;
     run->result.tolerance_why = tolerance.why;
     run->rounding = tolerance.rounding;
     run->rounded = tolerance.bitwise;

@@ -122,13 +122,19 @@ static pw_status read_word(const struct pw_yaml *at, const char *const *words, s
 
 /* ---- rules ---- */
 
-static const char *const match_keys[] = {"op", "category", "dtype", "node", "reason"};
+static const char *const match_keys[] = {"op", "category", "dtype", "node", "reason", NULL};
+static const char *const tolerance_keys[] = {"tolerance", NULL};
+static const char *const precision_keys[] = {"storage", "accumulate", NULL};
+static const char *const order_keys[] = {"order", NULL};
+static const char *const no_keys[] = {NULL};
+static const char *const bitwise_keys[] = {"integers", "copies", "ties", "random", "rules", "accumulation", NULL};
+static const char *const loss_keys[] = {"kind", "scale", "growth", "backoff", "interval", NULL};
 
 /* Checks the keys of a rule (those of a match and `own`), reads its match. */
 static pw_status read_match(const struct pw_yaml *item, const char *const *own, struct pw_rule_match *match,
                             struct pw_error *err)
 {
-    const char *keys[16];
+    const char *keys[16], *reason;
     size_t count = 0;
     const struct pw_yaml *field;
     pw_status status;
@@ -138,7 +144,7 @@ static pw_status read_match(const struct pw_yaml *item, const char *const *own, 
                              "expected a rule: a map with op, category, dtype or node, and what holds there");
     for (size_t i = 0; own[i]; i++)
         keys[count++] = own[i];
-    for (size_t i = 0; i < PW_COUNT_OF(match_keys); i++)
+    for (size_t i = 0; match_keys[i]; i++)
         keys[count++] = match_keys[i];
     keys[count] = NULL;
     status = pw_yaml_only(item, keys, err);
@@ -151,6 +157,8 @@ static pw_status read_match(const struct pw_yaml *item, const char *const *own, 
         status = read_dtype(field, &match->dtype, err);
     if (status == PW_OK && (field = pw_yaml_get(item, "node")))
         status = pw_yaml_text(field, &match->node, err);
+    if (status == PW_OK && (field = pw_yaml_get(item, "reason")))
+        status = pw_yaml_text(field, &reason, err); /* for who reads the file */
     return status;
 }
 
@@ -168,8 +176,11 @@ static pw_status read_rules(struct pw_protocol *protocol, const struct pw_yaml *
     if (!array)
         return pw_error_memory(err, list->count * rule_bytes);
     for (size_t i = 0; i < list->count; i++) {
-        pw_status status = read(&list->items[i], array + i * rule_bytes, err);
+        struct pw_yaml item = list->items[i];
+        pw_status status;
 
+        item.key = list->key; /* so that an error says it */
+        status = read(&item, array + i * rule_bytes, err);
         if (status != PW_OK)
             return status;
     }
@@ -180,10 +191,9 @@ static pw_status read_rules(struct pw_protocol *protocol, const struct pw_yaml *
 
 static pw_status read_tolerance(const struct pw_yaml *item, void *into, struct pw_error *err)
 {
-    static const char *const own[] = {"tolerance", NULL};
     struct pw_tolerance_rule *rule = into;
     const struct pw_yaml *field;
-    pw_status status = read_match(item, own, &rule->match, err);
+    pw_status status = read_match(item, tolerance_keys, &rule->match, err);
 
     if (status != PW_OK)
         return status;
@@ -198,10 +208,9 @@ static pw_status read_tolerance(const struct pw_yaml *item, void *into, struct p
 
 static pw_status read_precision_rule(const struct pw_yaml *item, void *into, struct pw_error *err)
 {
-    static const char *const own[] = {"storage", "accumulate", NULL};
     struct pw_precision_rule *rule = into;
     const struct pw_yaml *storage, *accumulate;
-    pw_status status = read_match(item, own, &rule->match, err);
+    pw_status status = read_match(item, precision_keys, &rule->match, err);
 
     if (status != PW_OK)
         return status;
@@ -222,10 +231,9 @@ static pw_status read_precision_rule(const struct pw_yaml *item, void *into, str
 
 static pw_status read_bitwise_rule(const struct pw_yaml *item, void *into, struct pw_error *err)
 {
-    static const char *const own[] = {NULL};
     struct pw_bitwise_rule *rule = into;
 
-    return read_match(item, own, &rule->match, err);
+    return read_match(item, no_keys, &rule->match, err);
 }
 
 /* An order can be demanded where a reference takes its sums in one: of the named operator, of one of the category, or
@@ -257,12 +265,11 @@ static pw_status check_order(const struct pw_yaml *at, const struct pw_rule_matc
 
 static pw_status read_accumulation_rule(const struct pw_yaml *item, void *into, struct pw_error *err)
 {
-    static const char *const own[] = {"order", NULL};
     const char *names[PW_ACCUMULATION_COUNT];
     struct pw_accumulation_rule *rule = into;
     const struct pw_yaml *field;
     int order = 0;
-    pw_status status = read_match(item, own, &rule->match, err);
+    pw_status status = read_match(item, order_keys, &rule->match, err);
 
     if (status != PW_OK)
         return status;
@@ -299,7 +306,7 @@ static pw_status read_dims(struct pw_protocol *protocol, const struct pw_yaml *n
         struct pw_binding_set *set = &protocol->bindings[i];
 
         if (map->kind != PW_YAML_MAP)
-            return pw_yaml_error(map, err, "expected a map NAME: N");
+            return pw_yaml_error(node, err, "expected a list of maps NAME: N");
         set->at = map;
         set->items = pw_arena_alloc(&protocol->arena, map->count + 1, sizeof *set->items);
         if (!set->items)
@@ -352,7 +359,6 @@ static pw_status read_above(const struct pw_yaml *map, const char *key, double l
 
 static pw_status read_loss_scale(struct pw_protocol *protocol, const struct pw_yaml *node, struct pw_error *err)
 {
-    static const char *const keys[] = {"kind", "scale", "growth", "backoff", "interval", NULL};
     static const char *const kinds[] = {"none", "static", "dynamic"};
     struct pw_loss_scale *scale = &protocol->loss_scale;
     const struct pw_yaml *field;
@@ -361,7 +367,7 @@ static pw_status read_loss_scale(struct pw_protocol *protocol, const struct pw_y
 
     if (node->kind != PW_YAML_MAP)
         return pw_yaml_error(node, err, "expected a map with kind, scale, growth, backoff, interval");
-    status = pw_yaml_only(node, keys, err);
+    status = pw_yaml_only(node, loss_keys, err);
     field = pw_yaml_get(node, "kind");
     if (status == PW_OK && !field)
         status = pw_yaml_error(node, err, "no 'kind': none, static or dynamic");
@@ -392,7 +398,6 @@ static pw_status read_precision(struct pw_protocol *protocol, const struct pw_ya
 
 static pw_status read_bitwise(struct pw_protocol *protocol, const struct pw_yaml *node, struct pw_error *err)
 {
-    static const char *const keys[] = {"integers", "copies", "ties", "random", "rules", "accumulation", NULL};
     struct pw_bitwise *bitwise = &protocol->bitwise;
     const struct {
         const char *key;
@@ -406,7 +411,7 @@ static pw_status read_bitwise(struct pw_protocol *protocol, const struct pw_yaml
 
     if (node->kind != PW_YAML_MAP)
         return pw_yaml_error(node, err, "expected a map with integers, copies, ties, random, rules, accumulation");
-    status = pw_yaml_only(node, keys, err);
+    status = pw_yaml_only(node, bitwise_keys, err);
     for (size_t i = 0; i < PW_COUNT_OF(flags) && status == PW_OK; i++)
         if ((field = pw_yaml_get(node, flags[i].key)))
             status = pw_yaml_bool(field, flags[i].value, err);
@@ -459,16 +464,37 @@ static pw_status read_format(struct pw_protocol *protocol, const struct pw_yaml 
 
 /* ---- the file ---- */
 
-pw_status pw_protocol_load(const char *path, struct pw_protocol **out, struct pw_error *err)
+static const struct {
+    const char *key;
+    pw_status (*read)(struct pw_protocol *protocol, const struct pw_yaml *node, struct pw_error *err);
+} sections[] = {{"format", read_format},           {"dims", read_dims},
+                {"tolerances", read_tolerances},   {"warn_share", read_warn_share},
+                {"precision", read_precision},     {"loss_scaling", read_loss_scale},
+                {"bitwise", read_bitwise},         {"host_allowed", read_host},
+                {"environment", read_environment}, {"gate", read_gate}};
+
+void pw_protocol_keys(void (*visit)(void *user, const char *section, const char *key), void *user)
 {
     static const struct {
-        const char *key;
-        pw_status (*read)(struct pw_protocol *protocol, const struct pw_yaml *node, struct pw_error *err);
-    } sections[] = {{"format", read_format},           {"dims", read_dims},
-                    {"tolerances", read_tolerances},   {"warn_share", read_warn_share},
-                    {"precision", read_precision},     {"loss_scaling", read_loss_scale},
-                    {"bitwise", read_bitwise},         {"host_allowed", read_host},
-                    {"environment", read_environment}, {"gate", read_gate}};
+        const char *section;
+        const char *const *keys;
+        bool rule;
+    } inner[] = {{"tolerances", tolerance_keys, true},       {"precision", precision_keys, true},
+                 {"bitwise", bitwise_keys, false},           {"bitwise.rules", no_keys, true},
+                 {"bitwise.accumulation", order_keys, true}, {"loss_scaling", loss_keys, false}};
+
+    for (size_t i = 0; i < PW_COUNT_OF(sections); i++)
+        visit(user, "", sections[i].key);
+    for (size_t i = 0; i < PW_COUNT_OF(inner); i++) {
+        for (size_t k = 0; inner[i].keys[k]; k++)
+            visit(user, inner[i].section, inner[i].keys[k]);
+        for (size_t k = 0; match_keys[k] && inner[i].rule; k++)
+            visit(user, inner[i].section, match_keys[k]);
+    }
+}
+
+pw_status pw_protocol_load(const char *path, struct pw_protocol **out, struct pw_error *err)
+{
     const char *keys[PW_COUNT_OF(sections) + 1] = {0};
     struct pw_protocol *protocol = NULL;
     const struct pw_yaml *root = NULL, *node;

@@ -114,6 +114,9 @@ struct pw_precision {
 };
 
 pw_status pw_protocol_default(struct pw_protocol **out, struct pw_error *err);
+/* Every key that the file may have, with where: "" for the file's own, "tolerances" for those of its rules,
+ * "bitwise.accumulation"… Those of `gate` are baseline/gate_settings.h's. For documentation and its tests. */
+void pw_protocol_keys(void (*visit)(void *user, const char *section, const char *key), void *user);
 pw_status pw_protocol_load(const char *path, struct pw_protocol **out, struct pw_error *err);
 void pw_protocol_destroy(struct pw_protocol *protocol);
 
@@ -122,7 +125,8 @@ struct pw_inference;
 pw_status pw_protocol_check(const struct pw_protocol *protocol, const struct pw_model *model,
                             const struct pw_inference *inference, struct pw_error *err);
 
-/* Tolerance of one output of a concrete call on a device, with the reason (static or in arena). */
+/* Tolerance of one output of a concrete call on a device against plain golden, with the reason (static or in arena). An
+ * order of the sums is no part of it: cases are judged by that, against another reference. */
 pw_status pw_protocol_tolerance(const struct pw_protocol *protocol, const struct pw_call *call, const char *node_name,
                                 const struct pw_target_info *info, struct pw_arena *arena, double *tolerance,
                                 const char **why, struct pw_error *err);
@@ -131,6 +135,7 @@ struct pw_tolerance {
     double value;
     double rounding; /* its part that the last rounding alone takes: no reason to warn. 0 for a rule's tolerance */
     const char *why; /* the derivation, or "portwright.yaml:12"; static or in the arena */
+    double beside;   /* what would be allowed without a demand for bits: for properties, whose two sides round apart */
     bool bitwise;    /* golden's bits after rounding to the dtype are wanted */
     bool by_rule;    /* a rule of the protocol won */
     bool ordered;    /* an order of the sums is demanded: pw_protocol_order; `value` is what is left beside it */

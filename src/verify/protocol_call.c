@@ -259,11 +259,7 @@ pw_status pw_protocol_judgement(const struct pw_protocol *protocol, const struct
     if (call->op->accuracy)
         call->op->accuracy(call, &accuracy);
     pw_protocol_precision(protocol, node_name, call->op, dtype, &precision);
-    if (bitwise) {
-        out->bitwise = out->by_rule = true;
-        out->line = bitwise->line;
-        out->why = pw_arena_printf(arena, "%s:%zu: bitwise", file, bitwise->line);
-    } else if (rule) {
+    if (rule) {
         out->value = rule->value;
         out->by_rule = true;
         out->line = rule->match.line;
@@ -273,6 +269,13 @@ pw_status pw_protocol_judgement(const struct pw_protocol *protocol, const struct
     } else {
         out->rounding = 0.5 * pw_dtype_epsilon(dtype);
         out->value = derived(&accuracy, dtype, precision.accumulate, device_extra(&accuracy, info), arena, &out->why);
+    }
+    out->beside = out->value;
+    if (bitwise && out->why) {
+        out->value = out->rounding = 0;
+        out->bitwise = out->by_rule = true;
+        out->line = bitwise->line;
+        out->why = pw_arena_printf(arena, "%s:%zu: bitwise", file, bitwise->line);
     }
     pw_protocol_order(protocol, call, node_name, info, &demand);
     if (demand.demanded && out->why)
@@ -288,7 +291,7 @@ pw_status pw_protocol_tolerance(const struct pw_protocol *protocol, const struct
     pw_status status = pw_protocol_judgement(protocol, call, node_name, info, arena, &judged, err);
 
     if (status == PW_OK) {
-        *tolerance = judged.value;
+        *tolerance = judged.ordered ? judged.beside : judged.value;
         *why = judged.why;
     }
     return status;

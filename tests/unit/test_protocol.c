@@ -241,10 +241,72 @@ static void test_the_last_rule_that_matches_wins(void **state)
     pw_protocol_destroy(protocol);
 }
 
+static pw_status any_order(struct pw_eval *ev, struct pw_error *err)
+{
+    (void)ev;
+    (void)err;
+    return PW_OK;
+}
+
+static struct pw_tolerance judged(const struct pw_op *op, pw_dtype dtype, const struct pw_protocol *protocol,
+                                  const struct pw_target_info *info)
+{
+    struct pw_info out = {.kind = PW_VALUE_TENSOR, .dtype = dtype};
+    const bool wanted = true;
+    struct pw_call call = {.op = op, .output_count = 1, .out = &out, .wanted = &wanted};
+    struct pw_arena arena = {0};
+    struct pw_tolerance tolerance;
+    struct pw_error err = {0};
+
+    assert_int_equal(pw_protocol_judgement(protocol, &call, "n", info, &arena, &tolerance, &err), PW_OK);
+    pw_arena_clear(&arena);
+    tolerance.why = NULL;
+    return tolerance;
+}
+
+/* Sums and products alone: bits. A division after them: bits of a device that rounds it, else what it may lose, which
+ * is less than what a free order may. A call without sums is judged as ever. */
+static void test_an_order_leaves_only_the_functions(void **state)
+{
+    const struct pw_op matmul = {.name = "MatMul", .accuracy = sum_accuracy, .ordered = any_order},
+                       mean = {.name = "ReduceMean",
+                               .accuracy = sum_accuracy,
+                               .ordered = any_order,
+                               .ordered_functions = "divide"},
+                       copy = {.name = "MatMul", .accuracy = copy_accuracy};
+    const struct pw_target_info opencl = {.accuracy = {.divide = 2.5, .denormals = true}},
+                                exact = {.accuracy = {.divide = 0.5, .denormals = true}};
+    struct pw_protocol *protocol = NULL, *plain = NULL;
+    struct pw_tolerance t;
+    struct pw_error err = {0};
+    double free_order;
+
+    (void)state;
+    assert_int_equal(pw_protocol_default(&plain, &err), PW_OK);
+    free_order = judged(&matmul, PW_DTYPE_FLOAT32, plain, &opencl).value;
+    write_text(
+        "bitwise:\n  accumulation:\n    - {op: MatMul, order: sequential}\n    - {op: ReduceMean, order: pairwise}\n");
+    assert_int_equal(pw_protocol_load(path, &protocol, &err), PW_OK);
+    t = judged(&matmul, PW_DTYPE_FLOAT32, protocol, &opencl);
+    assert_true(t.ordered && t.bitwise && t.value == 0 && t.line == 3 && t.beside == free_order);
+    t = judged(&mean, PW_DTYPE_FLOAT32, protocol, &exact);
+    assert_true(t.ordered && t.bitwise && t.value == 0 && t.line == 4);
+    t = judged(&mean, PW_DTYPE_FLOAT32, protocol, &opencl);
+    assert_true(t.ordered && !t.bitwise && t.value > 0 && t.value < free_order / 10);
+    t = judged(&copy, PW_DTYPE_FLOAT32, protocol, &opencl);
+    assert_true(!t.ordered && t.value == 0);
+    t = judged(&matmul, PW_DTYPE_INT32, protocol, &opencl);
+    assert_true(!t.ordered);
+    assert_true(tolerance_of(&matmul, PW_DTYPE_FLOAT32, protocol, "n") == free_order); /* against plain golden */
+    pw_protocol_destroy(protocol);
+    pw_protocol_destroy(plain);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_errors_name_the_place),
+        cmocka_unit_test(test_an_order_leaves_only_the_functions),
         cmocka_unit_test(test_errors_know_the_nearest_word),
         cmocka_unit_test(test_a_whole_file),
         cmocka_unit_test(test_an_empty_file_is_the_default),
