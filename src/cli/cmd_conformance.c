@@ -172,6 +172,8 @@ int pw_cmd_conformance(int argc, char **argv)
         status = pw_options_kernels(&options, &kernels, &err);
         if (status == PW_OK)
             status = pw_device_open(options.targets[0], NULL, &device, &err);
+        if (status == PW_OK && pw_device_note(device)[0] && !options.quiet)
+            fprintf(stderr, "portwright: %s\n", pw_device_note(device));
     }
     if (status != PW_OK) {
         exit_code = pw_options_fail(&err);

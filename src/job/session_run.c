@@ -346,6 +346,8 @@ static pw_status open_device(struct pw_session *session)
         return PW_ERR_NO_MEMORY;
     if (status != PW_OK)
         pw_event_set_error(event, &err);
+    else if (!pw_device_is_reference(session->device) && pw_device_note(session->device)[0])
+        pw_session_say(session, PW_OK, "%s", pw_device_note(session->device));
     pw_queue_push(&session->events, event);
     return status;
 }

@@ -59,30 +59,6 @@ static pw_status parse_spec(struct pw_device *device, const char *spec, struct p
                         "target '%s': expected opencl[:platform[:device]], plugin:FILE.so[:SPEC] or reference", spec);
 }
 
-static pw_status choose_cache_dir(struct pw_device *device, const char *wanted, struct pw_error *err)
-{
-    struct pw_buf path = {0};
-    char cwd[PATH_MAX];
-    const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    if (wanted && wanted[0] == '/')
-        pw_buf_puts(&path, wanted);
-    else if (wanted && getcwd(cwd, sizeof cwd))
-        pw_file_join(&path, cwd, wanted);
-    else if (xdg && xdg[0] == '/')
-        pw_file_join(&path, xdg, "portwright");
-    else if (home && home[0] == '/')
-        pw_file_join(&path, home, ".cache/portwright");
-    if (path.failed)
-        return pw_error_memory(err, PATH_MAX);
-    /* A home that cannot be written is no reason not to work. */
-    if (path.data && pw_file_mkdirs(path.data, wanted ? err : NULL) != PW_OK) {
-        pw_buf_clear(&path);
-        return wanted ? PW_ERR_IO : PW_OK;
-    }
-    device->cache_dir = path.data; /* now the device's; NULL without a home */
-    return PW_OK;
-}
-
 /* ---- workers ---- */
 
 /* A worker has one thread when it enters its sandbox. */
@@ -279,7 +255,7 @@ pw_status pw_device_open(const char *spec, const struct pw_device_options *optio
 
     status = parse_spec(device, spec, err);
     if (status == PW_OK && !device->reference) {
-        status = choose_cache_dir(device, options->cache_dir, err);
+        status = pw_device_choose_cache(device, options->cache_dir, err);
         if (status == PW_OK)
             pw_link_sweep(device->cache_dir);
         if (status == PW_OK)

@@ -44,6 +44,8 @@ bool pw_device_is_reference(const struct pw_device *device);
 const struct pw_target_info *pw_device_info(const struct pw_device *device);
 const struct pw_device_facts *pw_device_facts(const struct pw_device *device);
 int pw_device_workers(const struct pw_device *device);
+/* What its user should know, one sentence; "" nothing: the compile cache cannot be used. */
+const char *pw_device_note(const struct pw_device *device);
 const char *pw_device_library(const struct pw_device *device); /* name of the vendor library, or NULL */
 
 /* ---- one execution ---- */

@@ -455,8 +455,11 @@ pw_status pw_device_execute(struct pw_device *device, const struct pw_exec_reque
         struct pw_exec_request aligned = *request;
         aligned.exact_end = false;
         pw_exec_reply_clear(reply);
-        return execute(device, &aligned, reply, err);
+        failure = (struct pw_error){0};
+        status = execute(device, &aligned, reply, &failure);
     }
+    if (status == PW_ERR_TARGET || status == PW_ERR_CRASH)
+        status = pw_device_blame_disk(device, status, &failure);
     return status == PW_OK ? PW_OK : pw_error_set(err, status, "%s", failure.message);
 }
 
@@ -499,6 +502,8 @@ pw_status pw_device_build(struct pw_device *device, const struct pw_plan *plan, 
         if (status == PW_OK && said != PW_OK)
             status = pw_error_set(err, said, "%s", message);
     }
+    if (err && (status == PW_ERR_TARGET || status == PW_ERR_CRASH))
+        status = pw_device_blame_disk(device, status, err);
     if (slot)
         pw_pool_release(device, slot);
     pw_buf_clear(&body);

@@ -37,6 +37,7 @@ struct pw_device {
     char *open_spec; /* for the target's open */
     char *plugin;    /* absolute path, "" = OpenCL */
     char *cache_dir; /* NULL: workers get throwaway folders */
+    char note[640];  /* why there is none although a home is known; "" */
     bool reference;
     int64_t start_deadline_ns;
     const char *const *environment; /* the caller's; NULL = none */
@@ -83,6 +84,13 @@ pw_status pw_exec_paced_end(struct pw_exec *x, struct pw_link *link, struct pw_w
 pw_status pw_pool_acquire(struct pw_device *device, const struct pw_pool_want *want, struct pw_pool_slot **out,
                           struct pw_error *err);
 void pw_pool_release(struct pw_device *device, struct pw_pool_slot *slot);
+
+/* ---- device_cache.c ---- */
+
+/* Sets cache_dir, or the note why there is none; an unusable `wanted` is an error. */
+pw_status pw_device_choose_cache(struct pw_device *device, const char *wanted, struct pw_error *err);
+/* Of an execution or build that failed: where the disk of compiled code is full, the error becomes that. */
+pw_status pw_device_blame_disk(const struct pw_device *device, pw_status status, struct pw_error *err);
 
 /* The library part of a call: names, attributes as text in the arena, tensors without buffers. */
 pw_status pw_device_library_call(const struct pw_call *call, struct pw_arena *arena, struct pw_work *work,

@@ -110,7 +110,7 @@ static pw_status make_environment(const struct pw_link *link, const struct pw_li
 #define STALE_SECONDS 3600 /* its process may be alive but of another container, whose ids we cannot see */
 
 /* Throwaway folders of processes without a cache are among everybody's files. */
-static const char *temporary(void)
+const char *pw_link_temporary(void)
 {
     const char *dir = getenv("TMPDIR");
     return dir && dir[0] == '/' ? dir : "/tmp";
@@ -119,7 +119,7 @@ static const char *temporary(void)
 void pw_link_sweep(const char *cache_dir)
 {
     if (!cache_dir)
-        cache_dir = temporary();
+        cache_dir = pw_link_temporary();
     char **names = NULL;
     size_t count = 0;
     struct pw_buf path = {0};
@@ -143,7 +143,7 @@ void pw_link_sweep(const char *cache_dir)
 static pw_status make_throwaway(struct pw_link *link, const char *cache_dir, struct pw_error *err)
 {
     struct pw_buf path = {0};
-    pw_buf_printf(&path, "%s/" THROWAWAY "%d-XXXXXX", cache_dir ? cache_dir : temporary(), (int)getpid());
+    pw_buf_printf(&path, "%s/" THROWAWAY "%d-XXXXXX", cache_dir ? cache_dir : pw_link_temporary(), (int)getpid());
     if (path.failed || !mkdtemp(path.data)) {
         pw_status status =
             path.failed ? pw_error_memory(err, 64)

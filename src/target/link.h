@@ -45,6 +45,7 @@ pw_status pw_link_start(struct pw_link *link, const struct pw_link_options *opti
 /* Removes the throwaway folders in cache_dir (NULL: among the temporary files) that processes left behind which were
  * killed. */
 void pw_link_sweep(const char *cache_dir);
+const char *pw_link_temporary(void);    /* $TMPDIR or /tmp */
 void pw_link_end(struct pw_link *link); /* at once; a zeroed or ended link is fine */
 bool pw_link_running(const struct pw_link *link);
 /* False when the worker has said something that nobody asked for: an answer too many is no answer to the next request.
