@@ -119,7 +119,7 @@ int pw_cmd_env(int argc, char **argv)
         {0}};
     const struct pw_command_usage usage = {
         "env", "",
-        "Shows the machine, the OpenCL platforms and devices, and of each target the "
+        "Shows the machine, how kernels are confined on it, the OpenCL devices, and of each target the "
         "versions,\nthe accuracy contract and the measured peaks.",
         "target format -csv -md output", own};
     struct pw_options options;
@@ -150,6 +150,9 @@ int pw_cmd_env(int argc, char **argv)
     memset(targets, 0, sizeof targets);
     pw_machine_read(&report.machine);
     report.openblas = pw_blas_describe();
+    report.isolation = (struct pw_report_env_isolation){
+        .landlock = pw_sandbox_landlock(), .seccomp = pw_sandbox_seccomp(), .users = pw_sandbox_users()};
+    report.isolation.confines = pw_sandbox_confines(report.isolation.missing, sizeof report.isolation.missing);
     pw_device_list(&list, &report.devices_error);
     report.devices = pw_buf_text(&list);
     exit_code = PW_EXIT_HELD;

@@ -1,6 +1,7 @@
 /* The environment's report. */
 #include "report/env.h"
 
+#include <limits.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,6 +64,56 @@ static void machine_text(const struct pw_report_env *report, struct pw_buf *out)
     line(out, "system", m->system);
     line(out, "distribution", m->distribution);
     line(out, "openblas", report->openblas);
+}
+
+/* Versions from..to of what landlock refuses, as a list. */
+static void landlock_list(int from, int to, struct pw_buf *out)
+{
+    for (int v = from; v <= to && pw_sandbox_landlock_refuses(v); v++)
+        pw_buf_printf(out, "%s%s", v == from ? "" : ", ", pw_sandbox_landlock_refuses(v));
+}
+
+static const char *users_text(pw_sandbox_users_kind users)
+{
+    switch (users) {
+    case PW_SANDBOX_USERS_APART:
+        return "workers leave root for a user of their own, each foreign kernel for another";
+    case PW_SANDBOX_USERS_ONE:
+        return "workers leave root for nobody, foreign kernels too";
+    default:
+        return "workers stay this user (as root they would leave it); landlock and seccomp confine them";
+    }
+}
+
+static void isolation_text(const struct pw_report_env_isolation *i, struct pw_buf *out)
+{
+    pw_buf_puts(out, "\nisolation of workers\n");
+    pw_buf_printf(out, LABEL, "landlock");
+    if (i->landlock > 0) {
+        pw_buf_printf(out, "version %d, refuses what is not allowed of ", i->landlock);
+        landlock_list(1, i->landlock, out);
+        if (pw_sandbox_landlock_refuses(i->landlock + 1)) {
+            pw_buf_puts(out, ";\n                not on this system: ");
+            landlock_list(i->landlock + 1, INT_MAX, out);
+        }
+        pw_buf_putc(out, '\n');
+    } else {
+        pw_buf_puts(out, "none: a kernel could read and write every file of the worker's user\n");
+    }
+    line(out, "seccomp",
+         i->seccomp
+             ? "yes: refuses sockets, signals to others, ptrace, mounts, namespaces, bpf and what else kernels need not"
+             : "none: a kernel could make any system call");
+    line(out, "users", users_text(i->users));
+    pw_buf_printf(out, LABEL, "foreign code");
+    if (i->confines)
+        pw_buf_puts(out,
+                    "kernels of --ops-dir and of agents run, confined, in a worker and a compile cache of their own\n");
+    else
+        pw_buf_printf(out,
+                      "kernels of --ops-dir and of agents are refused: %s;\n                --unsafe-kernels runs "
+                      "them unconfined\n",
+                      i->missing);
 }
 
 static void devices_text(const struct pw_report_env *report, struct pw_buf *out)
@@ -165,6 +216,7 @@ void pw_report_env_text(const struct pw_report_env *report, struct pw_buf *out)
 {
     pw_buf_printf(out, "portwright %s\n\n", report->version);
     machine_text(report, out);
+    isolation_text(&report->isolation, out);
     devices_text(report, out);
     for (size_t i = 0; i < report->target_count; i++)
         target_text(&report->targets[i], out);
@@ -191,6 +243,18 @@ static json_t *machine_json(const struct pw_report_env *report)
                      known_bytes(m->l3_bytes), "governor", known_text(m->governor), "memory_bytes",
                      known_bytes(m->memory_bytes), "system", known_text(m->system), "distribution",
                      known_text(m->distribution), "openblas", known_text(report->openblas));
+}
+
+static json_t *isolation_json(const struct pw_report_env_isolation *i)
+{
+    static const char *const users[] = {"same", "nobody", "apart"};
+    json_t *refuses = json_array(), *lacks = json_array();
+
+    for (int v = 1; pw_sandbox_landlock_refuses(v); v++)
+        json_array_append_new(v <= i->landlock ? refuses : lacks, json_string(pw_sandbox_landlock_refuses(v)));
+    return json_pack("{s:i, s:o, s:o, s:b, s:s, s:s, s:o}", "landlock", i->landlock, "landlock_refuses", refuses,
+                     "landlock_lacks", lacks, "seccomp", i->seccomp, "users", users[i->users], "foreign_kernels",
+                     i->confines ? "confined" : "refused", "missing", known_text(i->missing));
 }
 
 static json_t *devices_json(const struct pw_report_env *report)
@@ -276,9 +340,10 @@ pw_status pw_report_env_json(const struct pw_report_env *report, struct pw_buf *
     json_t *targets = json_array();
     for (size_t i = 0; i < report->target_count; i++)
         json_array_append_new(targets, target_json(&report->targets[i]));
-    json_t *root = json_pack("{s:i, s:s, s:s, s:o, s:o, s:o, s:o}", "schema", 1, "report", "env", "version",
-                             report->version, "machine", machine_json(report), "opencl_devices", devices_json(report),
-                             "opencl_error", known_text(report->devices_error.message), "targets", targets);
+    json_t *root =
+        json_pack("{s:i, s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "schema", 1, "report", "env", "version", report->version,
+                  "machine", machine_json(report), "isolation", isolation_json(&report->isolation), "opencl_devices",
+                  devices_json(report), "opencl_error", known_text(report->devices_error.message), "targets", targets);
     char *text = root ? json_dumps(root, JSON_INDENT(2)) : NULL;
     json_decref(root);
     if (!text)

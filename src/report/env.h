@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "bench/machine.h"
 #include "bench/peaks.h"
+#include "target/sandbox.h"
 #include "target/target.h"
 
 struct pw_report_env_target {
@@ -19,8 +20,18 @@ struct pw_report_env_target {
     struct pw_error peaks_error; /* why not */
 };
 
+/* What this system offers to confine workers, and so what happens to kernels from outside. */
+struct pw_report_env_isolation {
+    int landlock; /* version; 0 = none */
+    bool seccomp;
+    pw_sandbox_users_kind users;
+    bool confines;     /* foreign kernels run confined; else they are refused */
+    char missing[160]; /* why not */
+};
+
 struct pw_report_env {
     const char *version;
+    struct pw_report_env_isolation isolation;
     struct pw_machine machine;
     const char *openblas; /* its description of itself */
     const char *devices;  /* lines "spec description" */

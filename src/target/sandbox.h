@@ -44,6 +44,17 @@ bool pw_sandbox_confines(char *why, size_t why_size);
 /* Version of landlock's interface; 0 = none. */
 int pw_sandbox_landlock(void);
 
+/* What a version of landlock refuses of what nobody allowed, one a version from 1 on ("truncation"); NULL behind the
+ * last that is known here. */
+const char *pw_sandbox_landlock_refuses(int version);
+bool pw_sandbox_seccomp(void);
+typedef enum {
+    PW_SANDBOX_USERS_SAME,  /* workers stay who we are: we are not root */
+    PW_SANDBOX_USERS_ONE,   /* they become nobody */
+    PW_SANDBOX_USERS_APART, /* they become users that nobody else is, foreign ones one each */
+} pw_sandbox_users_kind;
+pw_sandbox_users_kind pw_sandbox_users(void);
+
 /* Foreign code may run unconfined where the system cannot do better (--unsafe-kernels). For the whole
  * process, set before a device is opened. */
 void pw_sandbox_permit_unconfined(void);

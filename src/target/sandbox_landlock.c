@@ -53,13 +53,14 @@ enum {
 static const struct abi {
     uint64_t fs, net, scoped;
     size_t attr_size;
+    const char *refuses;
 } abis[] = {
-    {0x1fff, 0, 0, 8},      /* 1: Linux 5.13 */
-    {0x3fff, 0, 0, 8},      /* 2, 5.19: renames and links between folders */
-    {0x7fff, 0, 0, 8},      /* 3, 6.2: truncation */
-    {0x7fff, 0x3, 0, 16},   /* 4, 6.7: TCP */
-    {0xffff, 0x3, 0, 16},   /* 5, 6.10: device ioctls */
-    {0xffff, 0x3, 0x3, 24}, /* 6, 6.12: abstract sockets, signals */
+    {0x1fff, 0, 0, 8, "files and folders"},                     /* 1: Linux 5.13 */
+    {0x3fff, 0, 0, 8, "renames and links between folders"},     /* 2: 5.19 */
+    {0x7fff, 0, 0, 8, "truncation"},                            /* 3: 6.2 */
+    {0x7fff, 0x3, 0, 16, "TCP"},                                /* 4: 6.7 */
+    {0xffff, 0x3, 0, 16, "device ioctls"},                      /* 5: 6.10 */
+    {0xffff, 0x3, 0x3, 24, "abstract sockets and signals out"}, /* 6: 6.12 */
 };
 #define ABI_COUNT ((int)(sizeof abis / sizeof *abis))
 
@@ -76,6 +77,11 @@ int pw_sandbox_landlock(void)
 {
     long version = syscall(LANDLOCK_CREATE_RULESET, NULL, (size_t)0, LANDLOCK_VERSION_FLAG);
     return version > 0 ? (int)version : 0;
+}
+
+const char *pw_sandbox_landlock_refuses(int version)
+{
+    return version >= 1 && version <= ABI_COUNT ? abis[version - 1].refuses : NULL;
 }
 
 struct rules {

@@ -23,12 +23,17 @@
 
 /* ---- can it? ---- */
 
+bool pw_sandbox_seccomp(void)
+{
+    return prctl(PR_GET_SECCOMP) >= 0 || errno != EINVAL;
+}
+
 bool pw_sandbox_confines(char *why, size_t why_size)
 {
     const char *missing = NULL;
     if (pw_sandbox_landlock() == 0)
         missing = "this system has no landlock (Linux 5.13 and newer, when it is switched on)";
-    else if (prctl(PR_GET_SECCOMP) < 0 && errno == EINVAL)
+    else if (!pw_sandbox_seccomp())
         missing = "this system has no seccomp";
     if (why && why_size > 0)
         snprintf(why, why_size, "%s", missing ? missing : "");
@@ -87,6 +92,13 @@ uid_t pw_sandbox_uid(bool foreign)
     if (known(uid))
         return uid;
     return known(USER_NOBODY) ? USER_NOBODY : 0;
+}
+
+pw_sandbox_users_kind pw_sandbox_users(void)
+{
+    uid_t uid = pw_sandbox_uid(false);
+
+    return uid == 0 ? PW_SANDBOX_USERS_SAME : uid == USER_NOBODY ? PW_SANDBOX_USERS_ONE : PW_SANDBOX_USERS_APART;
 }
 
 bool pw_sandbox_is_ours(uid_t uid)

@@ -5,6 +5,10 @@ cd "$scratch" || exit 1
 exits "the references need no device" 0 "$PORTWRIGHT" env --target reference
 says "the machine is described" "$scratch/out" "machine"
 says "the BLAS is named" "$scratch/out" "OpenBLAS"
+says "isolation: landlock" "$scratch/out" "  landlock  "
+says "isolation: seccomp" "$scratch/out" "  seccomp  "
+says "isolation: users" "$scratch/out" "  users  "
+says "and what becomes of foreign kernels" "$scratch/out" "kernels of --ops-dir and of agents"
 exits "a target that is not there" 3 "$PORTWRIGHT" env --target opencl:nosuchplatform
 says "it is named" "$scratch/out" "nosuchplatform"
 exits "a plugin that is not there" 3 "$PORTWRIGHT" env --target plugin:/nonexistent.so

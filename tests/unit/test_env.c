@@ -106,6 +106,37 @@ static void test_report(void **state)
     pw_buf_clear(&json);
 }
 
+/* What is said of systems that confine less than this one may. */
+static void test_isolation(void **state)
+{
+    struct pw_report_env report = {.version = "1", .openblas = "", .devices = ""};
+    struct pw_buf text = {0}, json = {0};
+    char why[2048] = "";
+
+    (void)state;
+    snprintf(report.isolation.missing, sizeof report.isolation.missing, "this system has no landlock");
+    report.isolation.users = PW_SANDBOX_USERS_SAME;
+    pw_report_env_text(&report, &text);
+    assert_non_null(strstr(pw_buf_text(&text), "landlock      none"));
+    assert_non_null(strstr(pw_buf_text(&text), "seccomp       none"));
+    assert_non_null(strstr(pw_buf_text(&text), "are refused: this system has no landlock;"));
+    assert_non_null(strstr(pw_buf_text(&text), "--unsafe-kernels runs them unconfined"));
+    assert_int_equal(pw_report_env_json(&report, &json, NULL), PW_OK);
+    if (!schema_check_text("env.schema.json", pw_buf_text(&json), why, sizeof why))
+        fail_msg("%s", why);
+    assert_non_null(strstr(pw_buf_text(&json), "\"foreign_kernels\": \"refused\""));
+    pw_buf_clear(&text);
+    pw_buf_clear(&json);
+    report.isolation = (struct pw_report_env_isolation){.landlock = 3, .seccomp = true, .confines = true};
+    pw_report_env_text(&report, &text);
+    assert_non_null(strstr(pw_buf_text(&text),
+                           "version 3, refuses what is not allowed of files and folders, renames and "
+                           "links between folders, truncation;"));
+    assert_non_null(strstr(pw_buf_text(&text), "not on this system: TCP, device ioctls"));
+    assert_non_null(strstr(pw_buf_text(&text), "agents run, confined"));
+    pw_buf_clear(&text);
+}
+
 static int group_setup(void **state)
 {
     (void)state;
@@ -124,10 +155,8 @@ int main(int argc, char **argv)
     if (argc > 1 && strcmp(argv[1], "--worker") == 0)
         return pw_worker_main(argc, argv);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_machine),
-        cmocka_unit_test(test_levels_grow),
-        cmocka_unit_test(test_peaks),
-        cmocka_unit_test(test_report),
+        cmocka_unit_test(test_machine), cmocka_unit_test(test_levels_grow), cmocka_unit_test(test_peaks),
+        cmocka_unit_test(test_report),  cmocka_unit_test(test_isolation),
     };
     return cmocka_run_group_tests(tests, group_setup, group_teardown);
 }
