@@ -12,8 +12,11 @@
 
 int pw_cmd_workbench(int argc, char **argv)
 {
-    const char *script = NULL;
+    const char *script = NULL, *timeout = NULL, *cases = NULL;
+    int64_t case_count = 0;
     const struct pw_option_own own[] = {
+        {"cases", "N", "cases of a signature at least, as verify's (default 24)", &cases},
+        {"case-timeout", "TIME", "a run of a case that takes longer is a TIMEOUT, as verify's", &timeout},
         {"script", "FILE", "runs keys and expectations from a file, without a terminal (portwright(1))", &script},
         {NULL, NULL, NULL, NULL}};
     const struct pw_command_usage usage = {"", "[options] MODEL",
@@ -42,6 +45,8 @@ int pw_cmd_workbench(int argc, char **argv)
                          options.args[0]);
     else if (options.dim_sets > 1)
         status = pw_error_set(&err, PW_ERR_USAGE, "the workbench shows one --dim set at a time");
+    else if (cases && (!pw_text_int64(cases, &case_count) || case_count < 1 || case_count > 1000000))
+        status = pw_error_set(&err, PW_ERR_USAGE, "--cases: expected a whole number from 1, found '%s'", cases);
     for (size_t i = 0; i < options.ops_dir_count; i++)
         dirs[i] = options.ops_dirs[i].path;
     session_options = (struct pw_session_options){.model_path = options.arg_count ? options.args[0] : NULL,
@@ -53,7 +58,10 @@ int pw_cmd_workbench(int argc, char **argv)
                                                   .binding_count = options.dim_counts[0],
                                                   .seed = options.seed,
                                                   .jobs = options.jobs,
-                                                  .triage = true};
+                                                  .triage = true,
+                                                  .effort = {.min_cases = (int)case_count}};
+    if (status == PW_OK && timeout)
+        status = pw_options_duration("--case-timeout", timeout, &session_options.effort.case_timeout_ns, &err);
     if (status == PW_OK)
         status = pw_opening_start(&session_options, options.target_count ? options.targets : standard,
                                   options.target_count ? (size_t)options.target_count : 1, &opening, &err);

@@ -32,9 +32,9 @@ struct pw_impl_list {
     int selected;         /* index, -1 = missing */
     pw_coverage coverage; /* of the selected */
     bool library_exists;
-    bool
-        kernel_required; /* floating-point work with no supported library or kernel, on a target that is not the host */
-    const char *reason;  /* one sentence for the coverage */
+    /* Floating-point work that no library or kernel serves; never on the reference, which is the host itself. */
+    bool kernel_required;
+    const char *reason; /* one sentence for the coverage */
 };
 
 #endif

@@ -56,10 +56,11 @@ static void summary_line(const struct pw_tui *tui, struct pw_canvas *canvas, int
         const struct pw_impl_list *impls = pw_tui_impls(tui, i);
         const struct pw_tui_row *r = &tui->at->signatures[i];
 
-        if (impls)
+        if (impls && impls->kernel_required) /* on the host for want of a kernel: not among those that belong there */
+            attention++;
+        else if (impls)
             covered[impls->coverage]++;
-        attention += impls && impls->kernel_required;
-        failed += r->measured && r->gate_failed;
+        failed += r->measured && r->gate_failed && !r->host;
         held += r->measured && !strcmp(r->standing, "held");
     }
     if (canvas->columns < 100) /* what serves them and how they stand matters more than their size */

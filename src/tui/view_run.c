@@ -28,7 +28,9 @@ static void add_progress(const struct pw_tui *tui, struct pw_lines *lines)
     const char *unit = tui->at->unit ? tui->at->unit : "cases";
     char bar[256], left[32];
 
-    if (width > 4) {
+    if (!tui->at->running) {
+        pw_lines_addf(lines, PW_STYLE_NORMAL, 1, "ran %zu of %zu %s", tui->at->done, tui->at->total, unit);
+    } else if (width > 4) {
         bar_text(bar, sizeof bar, width, share, tui->ascii);
         pw_lines_add(lines, PW_STYLE_ACCENT, 1, bar);
         pw_lines_moref(lines, PW_STYLE_NORMAL, width + 2, "%zu/%zu %s", tui->at->done, tui->at->total, unit);
