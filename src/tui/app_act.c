@@ -121,6 +121,11 @@ static void act_on_intent(struct pw_app *app)
             pw_tui_say(app->tui, false, "the graph is still being read");
         return;
     }
+    if (app->tui->at->device_failed &&
+        (intent == PW_INTENT_VERIFY || intent == PW_INTENT_BENCH || intent == PW_INTENT_RUN)) {
+        pw_tui_say(app->tui, true, "the target could not be used, so nothing can run");
+        return;
+    }
     switch (intent) {
     case PW_INTENT_QUIT:
         app->quit = true;

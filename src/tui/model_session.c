@@ -13,6 +13,7 @@ static void on_device(struct pw_tui *tui, const struct pw_event *event)
     tui->at->device_ready = !event->failed;
     if (event->failed) {
         snprintf(tui->at->device, sizeof tui->at->device, "target %s: not usable (m: why)", tui->at->target);
+        snprintf(tui->at->device_why, sizeof tui->at->device_why, "%.319s", event->error.message);
         pw_tui_say(tui, true, "%s", event->error.message);
     } else {
         snprintf(tui->at->device, sizeof tui->at->device, "%s", tui->at->target);
@@ -142,15 +143,17 @@ static void on_figure(struct pw_tui *tui, const struct pw_event *event)
 {
     const struct pw_bench_figure *f = &event->figure;
     struct pw_tui_row *row = &tui->at->signatures[f->signature];
-    char label[64];
+    char label[64], time[32];
 
     tui->at->done = event->done;
     tui->at->total = event->total;
     row->running = false;
-    snprintf(tui->at->running_text, sizeof tui->at->running_text, "bench %s",
-             pw_text_show(label, sizeof label, tui->inventory->signatures[f->signature].op_label, 40));
+    pw_text_show(label, sizeof label, tui->inventory->signatures[f->signature].op_label, 40);
+    snprintf(tui->at->running_text, sizeof tui->at->running_text, "%s", label);
     if (f->target.count == 0)
         return;
+    snprintf(tui->at->running_text, sizeof tui->at->running_text, "%s  %s", label,
+             pw_text_duration(time, sizeof time, f->target.median / 1e9));
     row->target_ns = (int64_t)(f->target.median + 0.5);
     keep_bench(row, event);
     row->reference_ns = f->reference.count ? (int64_t)(f->reference.median + 0.5) : 0;
@@ -159,11 +162,14 @@ static void on_figure(struct pw_tui *tui, const struct pw_event *event)
         pw_tui_say(tui, true, "%s: %s; %s", label, f->suspicion, f->verified ? f->verified : "");
 }
 
-static void on_finished(struct pw_tui *tui, const struct pw_event *event)
+static void say_outcome(struct pw_tui *tui, const struct pw_event *event)
 {
-    tui->at->running = false;
-    for (size_t i = 0; i < tui->inventory->signature_count; i++)
-        tui->at->signatures[i].running = false;
+    if (event->failed && event->error.status == PW_ERR_CANCELLED && tui->at->job) {
+        pw_tui_say(tui, false, "%s: cancelled after %zu of %zu %s; what was found so far is kept", tui->at->job,
+                   tui->at->done, tui->at->total, tui->at->unit);
+        snprintf(tui->at->run_error, sizeof tui->at->run_error, "cancelled");
+        return;
+    }
     if (event->failed) {
         snprintf(tui->at->run_error, sizeof tui->at->run_error, "%.250s", event->error.message);
         pw_tui_say(tui, event->error.status != PW_ERR_CANCELLED, "%s", event->error.message);
@@ -181,8 +187,8 @@ static void on_finished(struct pw_tui *tui, const struct pw_event *event)
             pw_tui_say(tui, false, "run: ranked %zu layers by what narrower types cost", t->layers);
             return;
         }
-        pw_tui_say(tui, !t->held, "run: %s; %zu nodes, %zu culprits, %zu of %zu outputs do not hold",
-                   t->held ? "held" : "does not hold", t->nodes, t->culprits, t->outputs_failed, t->outputs);
+        pw_tui_say(tui, !t->held, "run: %s; %zu nodes, %zu culprits, %zu did not run, %zu of %zu outputs do not hold",
+                   t->held ? "held" : "does not hold", t->nodes, t->culprits, t->failed, t->outputs_failed, t->outputs);
         return;
     }
     tui->at->totals = event->totals;
@@ -190,6 +196,53 @@ static void on_finished(struct pw_tui *tui, const struct pw_event *event)
     pw_tui_say(tui, event->totals.gate_failed > 0,
                "verify: %zu held, %zu failed, %zu unproven or on the host; %zu cases", event->totals.held,
                event->totals.failed, event->totals.unproven + event->totals.mistrusted, event->totals.cases);
+}
+
+/* A job was cancelled before the signature's summary came: one failed case is enough to know that it fails. */
+static void end_row(struct pw_tui_row *row)
+{
+    const struct pw_tui_case *failed = NULL;
+
+    for (size_t i = 0; row->running && !failed && i < row->case_count; i++)
+        if (failed_verdict(row->cases[i].verdict))
+            failed = &row->cases[i];
+    row->running = false;
+    if (!failed)
+        return;
+    row->measured = row->gate_failed = true;
+    row->from_store = row->host = false;
+    snprintf(row->standing, sizeof row->standing, "%s", pw_standing_name(PW_STANDING_FAILED));
+    row->worst_error = failed->error;
+    row->tolerance = failed->tolerance;
+    row->ratio = failed->tolerance > 0 ? failed->error / failed->tolerance : failed->error > 0 ? INFINITY : NAN;
+}
+
+static void on_finished(struct pw_tui *tui, const struct pw_event *event)
+{
+    struct pw_tui_side *side = tui->at;
+
+    side->running = false;
+    for (size_t i = 0; i < tui->inventory->signature_count; i++)
+        end_row(&side->signatures[i]);
+    say_outcome(tui, event);
+    snprintf(side->outcome, sizeof side->outcome, "%s", tui->flash);
+    side->outcome_failed = tui->flash_failed;
+}
+
+static void on_started(struct pw_tui *tui, const struct pw_event *event, int64_t now_ms)
+{
+    bool sweep = event->whole_graph && event->mode == PW_ENDTOEND_SWEEP;
+    struct pw_tui_side *side = tui->at;
+
+    side->running = true;
+    side->run_begin_ms = now_ms;
+    side->job = sweep ? "sweep" : event->whole_graph ? "run" : event->run_kind ? "bench" : "verify";
+    side->unit = sweep ? "layers" : event->whole_graph ? "nodes" : event->run_kind ? "signatures" : "cases";
+    side->done = 0;
+    side->total = event->total;
+    if (!event->whole_graph && !event->run_kind) /* what a verification found stays until the next one */
+        side->failure_count = 0;
+    side->run_error[0] = side->running_text[0] = side->outcome[0] = '\0';
 }
 
 static void keep_history(struct pw_tui *tui, const struct pw_event *event)
@@ -288,17 +341,7 @@ void pw_tui_session_event(struct pw_tui *tui, const struct pw_event *event, int6
             pw_tui_say(tui, true, "%s", event->error.message);
         break;
     case PW_EVENT_STARTED:
-        tui->at->running = true;
-        tui->at->run_begin_ms = now_ms;
-        tui->at->unit = event->whole_graph ? (event->mode == PW_ENDTOEND_SWEEP ? "layers" : "nodes")
-                        : event->run_kind  ? "signatures"
-                                           : "cases";
-        tui->at->done = 0;
-        tui->at->total = event->total;
-        if (!event->whole_graph) /* what a verification found stays until the next one */
-            tui->at->failure_count = 0;
-        tui->at->run_error[0] = '\0';
-        tui->at->running_text[0] = '\0';
+        on_started(tui, event, now_ms);
         break;
     case PW_EVENT_CASE:
         on_case(tui, event);

@@ -256,17 +256,21 @@ struct pw_tui_side { /* all that belongs to one target */
     void *user;
     struct pw_tui_row *signatures; /* by signature; owned */
 
-    char device[160]; /* its name once it is open, or why not */
+    char device[160];     /* its name once it is open, or that it is not usable */
+    char device_why[320]; /* why not */
     bool device_ready, device_failed, coverage_ready;
 
     bool running;
+    const char *job; /* that runs, or ran last: "verify", "bench", "run", "sweep"; static; NULL none */
     size_t done, total;
     const char *unit; /* what they count: "cases", "nodes" …; static */
     int64_t run_begin_ms, run_now_ms;
     char running_text[96]; /* the last case */
     struct pw_verify_totals totals;
-    bool ran; /* totals hold a finished run */
-    char run_error[256];
+    bool ran;            /* totals hold a finished run */
+    char run_error[256]; /* of the job that ran last; "" it went through */
+    char outcome[256];   /* what came of the job that ran last */
+    bool outcome_failed; /* badly, for the person */
     struct pw_tui_failure failures[PW_TUI_FAILURES];
     int failure_count;
 

@@ -25,7 +25,7 @@ static void draw_title(const struct pw_tui *tui, struct pw_canvas *canvas)
     if (tui->reading)
         snprintf(right, sizeof right, "reading ");
     else if (tui->at->running)
-        snprintf(right, sizeof right, "verifying %zu/%zu ", tui->at->done, tui->at->total);
+        snprintf(right, sizeof right, "%s %zu/%zu ", tui->at->job ? tui->at->job : "", tui->at->done, tui->at->total);
     else
         snprintf(right, sizeof right, "%.150s%s ", tui->at->device, tui->side_count > 1 ? " (T: next)" : "");
     room = width - at - (int)pw_text_width(right) - 1;

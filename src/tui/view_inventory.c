@@ -73,8 +73,10 @@ static void summary_line(const struct pw_tui *tui, struct pw_canvas *canvas, int
                                    ? "FLOPs unknown"
                                    : pw_text_si(flops, sizeof flops, inventory->total_flops, "FLOP"));
     if (!tui->at->coverage_ready) {
-        pw_canvas_text(canvas, row, at, width - at, tui->at->device_failed ? PW_STYLE_BAD : PW_STYLE_DIM,
-                       tui->at->device_failed ? "target not usable" : "looking at the target...");
+        if (tui->at->device_failed)
+            pw_canvas_printf(canvas, row, at, width - at, PW_STYLE_BAD, "target not usable: %s", tui->at->device_why);
+        else
+            pw_canvas_text(canvas, row, at, width - at, PW_STYLE_DIM, "looking at the target...");
         return;
     }
     at += pw_canvas_printf(canvas, row, at, width - at, PW_STYLE_NORMAL, "kernel %zu  host %zu  ",
@@ -234,8 +236,8 @@ static void draw_node(const struct pw_tui *tui, struct pw_canvas *canvas, int ro
                      node->graph->parent ? node->graph->name : "");
 }
 
-/* The other targets beside the shown one: as many as leave it 72 columns. */
-enum { OTHER_WIDTH = 36, LEAST_WIDTH = 72 };
+/* The other targets beside the shown one: as many as leave it 72 columns. What of them is shown, from the left. */
+enum { OTHER_WIDTH = 41, LEAST_WIDTH = 72, OTHER_NAME = 2, OTHER_ERROR = 13, OTHER_RATIO = 21, OTHER_VERDICT = 29 };
 
 static int others_shown(const struct pw_tui *tui, int columns)
 {
@@ -254,13 +256,20 @@ static struct pw_tui_side *other_side(const struct pw_tui *tui, int k)
             return side;
 }
 
+/* The end of a target's name tells it from others: "opencl:pocl:1", "plugin:chips/mark2.so". */
 static void draw_other_head(const struct pw_tui_side *side, struct pw_canvas *canvas, int row, int at)
 {
+    const int room = OTHER_ERROR - OTHER_NAME - 1;
+    const char *name = side->target;
+    uint32_t code;
+
+    while ((int)pw_text_width(name) > room && *name)
+        name += pw_text_decode(name, strlen(name), &code);
     pw_canvas_text(canvas, row, at, 1, PW_STYLE_HEADER, canvas->ascii ? "|" : "\u2502");
-    pw_canvas_text(canvas, row, at + 2, 8, PW_STYLE_HEADER, side->target);
-    pw_canvas_text(canvas, row, at + 11, 7, PW_STYLE_HEADER, "error");
-    pw_canvas_text(canvas, row, at + 19, 7, PW_STYLE_HEADER, "ref/tgt");
-    pw_canvas_text(canvas, row, at + 27, 8, PW_STYLE_HEADER, "verdict");
+    pw_canvas_text(canvas, row, at + OTHER_NAME, room, PW_STYLE_HEADER, name);
+    pw_canvas_text(canvas, row, at + OTHER_ERROR, 7, PW_STYLE_HEADER, "error");
+    pw_canvas_text(canvas, row, at + OTHER_RATIO, 7, PW_STYLE_HEADER, "ref/tgt");
+    pw_canvas_text(canvas, row, at + OTHER_VERDICT, OTHER_WIDTH - OTHER_VERDICT, PW_STYLE_HEADER, "verdict");
 }
 
 /* Draws through the model with the other target in the shown one's place; puts it back. */
@@ -274,15 +283,15 @@ static void draw_other(struct pw_tui *tui, struct pw_tui_side *side, struct pw_c
 
     tui->at = side;
     pw_canvas_text(canvas, row, at, 1, PW_STYLE_DIM, canvas->ascii ? "|" : "\u2502");
-    pw_canvas_text(canvas, row, at + 2, 8, PW_STYLE_NORMAL, pw_tui_coverage(tui, signature));
+    pw_canvas_text(canvas, row, at + OTHER_NAME, 10, PW_STYLE_NORMAL, pw_tui_coverage(tui, signature));
     if (r->measured && !isnan(r->worst_error))
-        pw_canvas_printf(canvas, row, at + 11, 7, r->ratio > 1 ? PW_STYLE_BAD : PW_STYLE_NORMAL, "%.1e",
+        pw_canvas_printf(canvas, row, at + OTHER_ERROR, 7, r->ratio > 1 ? PW_STYLE_BAD : PW_STYLE_NORMAL, "%.1e",
                          r->worst_error);
     if (r->target_ns && r->reference_ns)
-        pw_canvas_printf(canvas, row, at + 19, 7, PW_STYLE_NORMAL, "%.2fx",
+        pw_canvas_printf(canvas, row, at + OTHER_RATIO, 7, PW_STYLE_NORMAL, "%.2fx",
                          (double)r->reference_ns / (double)r->target_ns);
     verdict = pw_tui_verdict(tui, signature, &style);
-    pw_canvas_text(canvas, row, at + 27, 8, style, verdict);
+    pw_canvas_text(canvas, row, at + OTHER_VERDICT, OTHER_WIDTH - OTHER_VERDICT, style, verdict);
     tui->at = shown;
 }
 

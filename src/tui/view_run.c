@@ -29,7 +29,8 @@ static void add_progress(const struct pw_tui *tui, struct pw_lines *lines)
     char bar[256], left[32];
 
     if (!tui->at->running) {
-        pw_lines_addf(lines, PW_STYLE_NORMAL, 1, "ran %zu of %zu %s", tui->at->done, tui->at->total, unit);
+        pw_lines_addf(lines, PW_STYLE_NORMAL, 1, "%s: %zu of %zu %s", tui->at->job ? tui->at->job : "", tui->at->done,
+                      tui->at->total, unit);
     } else if (width > 4) {
         bar_text(bar, sizeof bar, width, share, tui->ascii);
         pw_lines_add(lines, PW_STYLE_ACCENT, 1, bar);
@@ -56,27 +57,50 @@ static void add_totals(const struct pw_tui *tui, struct pw_lines *lines)
                    t->mistrusted, t->cases, t->warned);
 }
 
+static void add_failures(const struct pw_tui *tui, struct pw_lines *lines, bool verify)
+{
+    const struct pw_tui_side *side = tui->at;
+
+    if (!verify && !side->failure_count) /* nothing of a verification to tell */
+        return;
+    pw_lines_add(lines, PW_STYLE_NORMAL, 0, "");
+    pw_lines_addf(lines, side->failure_count ? PW_STYLE_BAD : PW_STYLE_DIM, 1, "%d failure%s%s", side->failure_count,
+                  side->failure_count == 1 ? "" : "s",
+                  !verify         ? " of the last verification"
+                  : side->running ? " so far"
+                                  : "");
+    for (int i = 0; i < side->failure_count; i++) {
+        pw_lines_add(lines, PW_STYLE_NORMAL, 3, side->failures[i].text);
+        pw_lines_about(lines, side->failures[i].signature);
+    }
+}
+
 void pw_view_run(struct pw_tui *tui, struct pw_lines *lines)
 {
+    const struct pw_tui_side *side = tui->at;
+    bool verify = side->job && !strcmp(side->job, "verify");
+
     pw_lines_add(lines, PW_STYLE_NORMAL, 0, "");
-    if (!tui->at->running && !tui->at->ran && !tui->at->run_error[0]) {
-        pw_lines_add(lines, PW_STYLE_DIM, 2,
-                     tui->at->device_failed ? "The target could not be used: m shows why."
-                                            : "Nothing has run yet. a verifies every signature on the target.");
+    if (side->device_failed) {
+        pw_lines_add(lines, PW_STYLE_NORMAL, 2, "The target could not be used, so nothing can run:");
+        pw_lines_wrap(lines, PW_STYLE_BAD, 2, side->device_why);
         return;
     }
-    add_progress(tui, lines);
-    if (tui->at->running)
-        pw_lines_add(lines, PW_STYLE_DIM, 1, tui->at->running_text);
-    else if (tui->at->run_error[0])
-        pw_lines_wrap(lines, PW_STYLE_BAD, 1, tui->at->run_error);
-    else
-        add_totals(tui, lines);
-    pw_lines_add(lines, PW_STYLE_NORMAL, 0, "");
-    pw_lines_addf(lines, tui->at->failure_count ? PW_STYLE_BAD : PW_STYLE_DIM, 1, "%d failure%s%s",
-                  tui->at->failure_count, tui->at->failure_count == 1 ? "" : "s", tui->at->running ? " so far" : "");
-    for (int i = 0; i < tui->at->failure_count; i++) {
-        pw_lines_add(lines, PW_STYLE_NORMAL, 3, tui->at->failures[i].text);
-        pw_lines_about(lines, tui->at->failures[i].signature);
+    if (!side->running && !side->outcome[0]) {
+        pw_lines_wrap(lines, PW_STYLE_DIM, 2,
+                      "Nothing has run yet. a verifies every signature on the target and times it; in the inventory v "
+                      "and b verify and time one; on the end-to-end screen (5) r runs the graph.");
+        return;
     }
+    if (side->job)
+        add_progress(tui, lines);
+    if (side->running)
+        pw_lines_add(lines, PW_STYLE_DIM, 1, side->running_text);
+    else if (verify && !side->run_error[0])
+        add_totals(tui, lines);
+    else
+        pw_lines_wrap(lines, side->outcome_failed ? PW_STYLE_BAD : PW_STYLE_NORMAL, 1, side->outcome);
+    if (side->job && (!strcmp(side->job, "run") || !strcmp(side->job, "sweep")))
+        pw_lines_add(lines, PW_STYLE_DIM, 1, "5 shows it node by node");
+    add_failures(tui, lines, verify);
 }

@@ -145,6 +145,86 @@ static void test_run_and_failure(void **state)
     close_tui(tui);
 }
 
+/* Cancelled in the middle of a signature: what failed so far stands, is listed, and can be queued again. */
+static void test_cancelled_keeps_failures(void **state)
+{
+    struct pw_tui *tui = open_tui(24, 120);
+    struct pw_event started = {.kind = PW_EVENT_STARTED, .total = 4};
+    struct pw_event failed = {.kind = PW_EVENT_CASE, .done = 1, .total = 4};
+    struct pw_event finished = {.kind = PW_EVENT_FINISHED, .failed = true};
+
+    (void)state;
+    device_opens(tui);
+    send(tui, &started);
+    failed.result = (struct pw_case_result){.signature = 1,
+                                            .verdict = PW_VERDICT_CRASH,
+                                            .output = -1,
+                                            .tolerance = NAN,
+                                            .reason = "worker process killed by SIGSEGV (11)"};
+    snprintf(failed.result.id, sizeof failed.result.id, "2:bbbbbbbbbbbbbbbb:f32:graph:normal:1");
+    send(tui, &failed);
+    finished.error.status = PW_ERR_CANCELLED;
+    snprintf(finished.error.message, sizeof finished.error.message, "a kernel's launch: cancelled");
+    send(tui, &finished);
+    press(tui, "3");
+    shows(tui, "cancelled after 1 of 4 cases; what was found so far is kept");
+    shows(tui, "CRASH Softmax-13: worker process killed by SIGSEGV");
+    press(tui, "f");
+    assert_int_equal(tui->intent, PW_INTENT_VERIFY);
+    assert_int_equal(tui->selection_count, 1);
+    assert_int_equal(tui->selection[0], 1);
+    press(tui, "1/status:failed\n");
+    assert_int_equal(tui->visible_count, 1);
+    close_tui(tui);
+}
+
+/* While the model is read the frame stands, says how far it is, and keys that need no graph work. */
+static void test_reading(void **state)
+{
+    static const char *const targets[] = {"opencl"};
+    struct pw_tui *tui = NULL, *filled = open_tui(24, 120); /* gives the signatures their nodes */
+    struct pw_error err = {0};
+
+    (void)state;
+    close_tui(filled);
+    canvas.ascii = true;
+    assert_int_equal(pw_tui_create(NULL, "big.onnx", targets, 1, &tui, &err), PW_OK);
+    pw_tui_resize(tui, 8, 60);
+    shows(tui, "reading big.onnx");
+    shows(tui, "opening the file");
+    hides(tui, "verify all"); /* the footer names what works */
+    tui->so_far = (struct pw_progress){"reading", "bytes", 12000000, 24000000, false};
+    expect(tui, " portwright  inventory  big.onnx                    reading\n"
+                " reading big.onnx\n"
+                " ######...... reading  12.0 MB of 24.0 MB\n"
+                " q quits, ? is the help, / filters what comes.\n"
+                "\n"
+                "\n"
+                "\n"
+                "? help  : command  q quit\n");
+    press(tui, "avbf");
+    assert_int_equal(tui->intent, PW_INTENT_NONE);
+    press(tui, "a");
+    shows(tui, "the graph is still being read");
+    press(tui, "2345\n67T Uxy!!zzzzrss"); /* whatever is pressed */
+    tui->intent = PW_INTENT_NONE;
+    press(tui, "\033\033?");
+    shows(tui, "What is missing, what fails, what is worst");
+    press(tui, "\0331/sens:high\n");
+    tui->so_far = (struct pw_progress){"inferring shapes", "nodes", 7, 9, false};
+    shows(tui, "inferring shapes  7 of 9 nodes");
+    pw_tui_resize(tui, 24, 120);
+    assert_int_equal(pw_tui_take_inventory(tui, &inventory, &err), PW_OK);
+    tui->at->implementations = fake_implementations;
+    device_opens(tui);
+    assert_int_equal(tui->visible_count, 1); /* the filter typed meanwhile holds */
+    shows(tui, "Softmax-13");
+    hides(tui, "reading");
+    press(tui, "q");
+    assert_int_equal(tui->intent, PW_INTENT_QUIT);
+    close_tui(tui);
+}
+
 /* Names from a graph never reach the canvas raw. */
 static void test_hostile_names(void **state)
 {
@@ -300,6 +380,8 @@ int main(void)
         cmocka_unit_test(test_sort),
         cmocka_unit_test(test_marks_select),
         cmocka_unit_test(test_run_and_failure),
+        cmocka_unit_test(test_cancelled_keeps_failures),
+        cmocka_unit_test(test_reading),
         cmocka_unit_test(test_hostile_names),
         cmocka_unit_test(test_device_failure_is_shown),
         cmocka_unit_test(test_help_is_complete),

@@ -335,7 +335,7 @@ static void test_two_targets(void **state)
     pw_tui_apply(tui, &input);
     assert_false(tui->sides[0].signatures[0].measured);
     assert_true(tui->sides[1].signatures[0].gate_failed);
-    shows(tui, "| plugin   error   ref/tgt verdict");
+    shows(tui, "| plugin     error   ref/tgt verdict");
     shows(tui, "5.0e-01         failed");
     assert_false(pw_tui_problem(tui, 0));
     press(tui, "/matmul\n T");

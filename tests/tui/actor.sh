@@ -1,0 +1,52 @@
+# The workbench on a chip that plays fixed parts (tests/plugin/actor.c): scripts of keys, and the screens that they must
+# give, scripts/NAME.screens; times and drawn numbers are blotted out. PW_UPDATE_SCREENS=1 writes them anew.
+. "${PW_SOURCE:?}/tests/lib.sh"
+scripts=$PW_SOURCE/tests/tui/scripts
+cp "${PW_BUILD:?}/tests/plugin/actor.so" "$scratch" || exit 1
+cd "$scratch" || exit 1
+PORTWRIGHT_OPS_DIR=$PW_SOURCE/tests/kernels/actor
+LC_ALL=C.UTF-8 XDG_CONFIG_HOME=$scratch LOGNAME=ana
+export PORTWRIGHT_OPS_DIR LC_ALL XDG_CONFIG_HOME LOGNAME
+x="(float32[4,8])"
+"$PORTWRIGHT" make-graph "Relu-14 $x" "Abs-13 $x" "Neg-13 $x" "Sign-13 $x" "Floor-13 $x" "Ceil-13 $x" "Exp-13 $x" \
+    -o all.onnx >/dev/null || exit 1
+"$PORTWRIGHT" make-graph "Relu-14 $x" "Abs-13 $x" "Neg-13 $x" "Floor-13 $x" "Ceil-13 $x" "Exp-13 $x" \
+    -o run.onnx >/dev/null || exit 1 # without the kernel that never comes back
+
+# Rates, times, ratios, drawn values; other work that runs beside a test is none of its business.
+blot() {
+    sed -E -e 's/[0-9.]+ a second/# a second/' -e 's/ +[0-9.]+x/ #x/g' -e 's/[0-9.]+ (ns|us|ms|s)\b/#/g' \
+        -e 's/(got|golden|error) -?[0-9][-+.e0-9]*/\1 #/g' -e 's/[0-9]\.[0-9]+e[-+][0-9]+/#/g' -e 's/; other work ran beside it//' \
+        -e 's/[0-9.]+ ([kMGT]?)(FLOP|B)\/s/#/g' -e 's/[-0-9]{10} [0-9:]{5,8}/#/g'
+}
+
+# plays NAME MODEL option...: the script holds and prints the screens that were agreed to
+plays() {
+    name=$1 model=$2
+    shift 2
+    rm -f .portwright/portwright.db*
+    exits "$name" 0 "$PORTWRIGHT" "$model" --cases 2 --case-timeout 1s --jobs 1 "$@" --script "$scripts/$name.keys"
+    [ -s out ] || return 0
+    blot <out >"$name.screens"
+    if [ -n "${PW_UPDATE_SCREENS-}" ]; then cp "$name.screens" "$scripts/$name.screens"; fi
+    if cmp -s "$name.screens" "$scripts/$name.screens"; then
+        ok "$name: its screens"
+    else
+        diff "$scripts/$name.screens" "$name.screens" >"$name.diff"
+        not_ok "$name: its screens" "$name.diff"
+    fi
+}
+
+plays verify all.onnx --target plugin:./actor.so
+plays problems all.onnx --target plugin:./actor.so
+plays run run.onnx --target plugin:./actor.so
+plays bench run.onnx --target plugin:./actor.so
+plays cancel all.onnx --target plugin:./actor.so:delay=300,seed=3 --cases 4
+plays broken all.onnx --target plugin:./actor.so:nonsense
+plays targets run.onnx --target plugin:./actor.so --target reference
+
+exits "the reference lacks no kernel" 0 "$PORTWRIGHT" inventory run.onnx --target reference
+if grep -q "need a kernel" "$scratch/out"; then not_ok "and needs none" "$scratch/out"; else ok "and needs none"; fi
+exits "a chip that has no part in an operator" 0 "$PORTWRIGHT" inventory run.onnx --target plugin:./actor.so
+says "lacks one" "$scratch/out" "1 need"
+finish
