@@ -36,6 +36,23 @@ const char *pw_clock_iso(int64_t wall_ms, char *dst, size_t dst_size)
     return dst;
 }
 
+bool pw_clock_parse_iso(const char *text, int64_t *wall_ms)
+{
+    struct tm parts = {0};
+    int used = 0;
+
+    if (sscanf(text, "%4d-%2d-%2dT%2d:%2d:%2dZ%n", &parts.tm_year, &parts.tm_mon, &parts.tm_mday, &parts.tm_hour,
+               &parts.tm_min, &parts.tm_sec, &used) != 6 ||
+        !used || text[used] || parts.tm_year < 1970 || parts.tm_mon < 1 || parts.tm_mon > 12 || parts.tm_mday < 1 ||
+        parts.tm_mday > 31 || parts.tm_hour < 0 || parts.tm_hour > 23 || parts.tm_min < 0 || parts.tm_min > 59 ||
+        parts.tm_sec < 0 || parts.tm_sec > 60)
+        return false;
+    parts.tm_year -= 1900;
+    parts.tm_mon--;
+    *wall_ms = (int64_t)timegm(&parts) * 1000;
+    return true;
+}
+
 void pw_clock_sleep_ns(int64_t ns)
 {
     if (ns <= 0)

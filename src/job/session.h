@@ -68,14 +68,24 @@ typedef enum {
 
 /* What can be asked. */
 typedef enum {
-    PW_ASK_HISTORY,     /* all rows of a signature on the target, oldest first */
+    PW_ASK_HISTORY,     /* rows: of a signature on the target, oldest first, benchmarks too; marks */
+    PW_ASK_GRAPH,       /* graph_rows: of the graph on the target, oldest first; marks */
     PW_ASK_ENVIRONMENT, /* text, one field a line: '*' (timings depend on it) or ' ', name, tab, value; then '=' or '!'
                            and what the lock says */
     PW_ASK_BASELINES,   /* text: those of the graph on this kind of target, then what the pending ones change */
     PW_ASK_APPROVE,     /* gives what is pending a number, then answers as PW_ASK_BASELINES */
-    PW_ASK_COMPARE,     /* of two runs, "3 5" in the question's text: text, a line a signature */
+    PW_ASK_COMPARE,     /* of two runs, "3 5" in the question's text: rows of the first, other_rows of the second, both
+                           by operator and id */
     PW_ASK_COUNT
 } pw_ask;
+
+/* An approved baseline, for the time axis of a trend. */
+struct pw_session_mark {
+    int number;
+    bool throughput;            /* else precision */
+    int64_t recorded_ms;        /* wall time */
+    const char *environment_id; /* throughput; else "" */
+};
 
 /* Times of a baseline's kernel and of today's, run in turns: slice i of one belongs to slice i of the other. */
 struct pw_session_pair {
@@ -112,6 +122,13 @@ struct pw_event {
     size_t text_size;                          /* SAVE */
     const struct pw_store_signature_row *rows; /* HISTORY, ANSWER */
     size_t row_count;
+    const struct pw_store_signature_row *other_rows; /* ANSWER to PW_ASK_COMPARE */
+    size_t other_row_count;
+    long long compared[2];                       /* its runs */
+    const struct pw_store_graph_row *graph_rows; /* ANSWER; store/history.h */
+    size_t graph_row_count;
+    const struct pw_session_mark *marks; /* ANSWER: by number */
+    size_t mark_count;
     const struct pw_store_sensitivity *sensitivities; /* HISTORY, LAYER: pw_session_next applies them */
     size_t sensitivity_count;
     const struct pw_triage_entry *triage; /* TRIAGE; baseline/triage.h */

@@ -10,20 +10,6 @@
 
 #define LOCK_FILE "portwright.lock"
 
-static pw_status answer_history(struct pw_session *session, struct pw_store *store, struct pw_event *event,
-                                struct pw_error *err)
-{
-    struct pw_store_signature_row *rows = NULL;
-    pw_status status;
-
-    if (!store)
-        return pw_error_set(err, PW_ERR_IO, "nothing is recorded in this session, so there is no history");
-    status = pw_store_history(store, session->inventory->signatures[event->about].id, session->target, &event->arena,
-                              &rows, &event->row_count, err);
-    event->rows = rows;
-    return status;
-}
-
 static pw_status answer_environment(struct pw_session *session, struct pw_store *store, struct pw_event *event,
                                     struct pw_error *err)
 {
@@ -70,7 +56,7 @@ static pw_status answer_environment(struct pw_session *session, struct pw_store 
     return status;
 }
 
-static pw_status baselines_folder(const struct pw_session *session, struct pw_buf *folder, struct pw_error *err)
+pw_status pw_session_baselines_folder(const struct pw_session *session, struct pw_buf *folder, struct pw_error *err)
 {
     const struct pw_target_info *info = session->device ? pw_device_info(session->device) : NULL;
 
@@ -106,7 +92,7 @@ static pw_status answer_baselines(struct pw_session *session, struct pw_store *s
     struct pw_baseline_listing listing = {0};
     struct pw_buf folder = {0}, text = {0};
     bool pending = false, approved = false;
-    pw_status status = baselines_folder(session, &folder, err);
+    pw_status status = pw_session_baselines_folder(session, &folder, err);
 
     (void)store;
     if (status == PW_OK)
@@ -139,7 +125,7 @@ static pw_status answer_approve(struct pw_session *session, struct pw_store *sto
     struct pw_buf folder = {0}, paths = {0};
     size_t approved = 0;
     int number = 0;
-    pw_status status = baselines_folder(session, &folder, err);
+    pw_status status = pw_session_baselines_folder(session, &folder, err);
 
     if (status == PW_OK)
         status = pw_baseline_approve(pw_buf_text(&folder), &approval, &number, &approved, &paths, err);
@@ -150,94 +136,14 @@ static pw_status answer_approve(struct pw_session *session, struct pw_store *sto
     return status == PW_OK ? answer_baselines(session, store, event, err) : status;
 }
 
-static double speed_of(const struct pw_store_signature_row *row)
-{
-    return row && row->target_ns > 0 && row->reference_ns > 0 ? (double)row->reference_ns / (double)row->target_ns
-                                                              : NAN;
-}
-
-static void add_number(struct pw_buf *text, int width, int digits, char form, double value)
-{
-    if (isnan(value))
-        pw_buf_printf(text, "%*s", width, "-");
-    else if (form == 'e')
-        pw_buf_printf(text, "%*.*e", width, digits, value);
-    else
-        pw_buf_printf(text, "%*.*f", width, digits, value);
-}
-
-/* One signature in both runs; b NULL: only in the first, a NULL: only in the second. */
-static void add_pair(const struct pw_store_signature_row *a, const struct pw_store_signature_row *b,
-                     struct pw_buf *text)
-{
-    const struct pw_store_signature_row *either = a ? a : b;
-    double before = speed_of(a), after = speed_of(b);
-
-    pw_buf_printf(text, "%-22.22s %-10.10s %-10.10s", either->op, a ? a->standing : "-", b ? b->standing : "-");
-    add_number(text, 10, 2, 'e', a ? a->worst_error : NAN);
-    add_number(text, 10, 2, 'e', b ? b->worst_error : NAN);
-    add_number(text, 9, 2, 'f', before);
-    add_number(text, 9, 2, 'f', after);
-    if (isnan(before) || isnan(after))
-        pw_buf_printf(text, "%9s", "-");
-    else
-        pw_buf_printf(text, "%+8.1f%%", 100 * (after / before - 1));
-    pw_buf_printf(text, "  %s\n", either->signature_id);
-}
-
-static pw_status answer_compare(struct pw_session *session, struct pw_store *store, struct pw_event *event,
-                                struct pw_error *err)
-{
-    struct pw_store_signature_row *a = NULL, *b = NULL;
-    long long first = 0, second = 0;
-    size_t a_count = 0, b_count = 0;
-    struct pw_buf text = {0};
-    pw_status status = PW_OK;
-
-    (void)session;
-    if (!store)
-        return pw_error_set(err, PW_ERR_IO, "nothing is recorded in this session, so there are no runs to compare");
-    if (sscanf(event->text, "%lld %lld", &first, &second) != 2)
-        return pw_error_set(err, PW_ERR_USAGE, "compare: expected the numbers of two runs, found '%.40s'", event->text);
-    status = pw_store_run_results(store, first, &event->arena, &a, &a_count, err);
-    if (status == PW_OK)
-        status = pw_store_run_results(store, second, &event->arena, &b, &b_count, err);
-    if (status == PW_OK && (!a_count || !b_count))
-        return pw_error_set(err, PW_ERR_USAGE, "compare: run %lld has no results of signatures",
-                            a_count ? second : first);
-    pw_buf_printf(&text,
-                  "operator               run %-6lld run %-6lld     error     error    speed    speed   change\n",
-                  first, second);
-    if (status == PW_OK && strcmp(a[0].environment_id, b[0].environment_id) != 0)
-        pw_buf_printf(&text, "another environment: %s, then %s: the times do not compare\n",
-                      a[0].environment_id[0] ? a[0].environment_id : "unknown",
-                      b[0].environment_id[0] ? b[0].environment_id : "unknown");
-    for (size_t i = 0, k = 0; status == PW_OK && (i < a_count || k < b_count);) {
-        int order = i == a_count               ? 1
-                    : k == b_count             ? -1
-                    : strcmp(a[i].op, b[k].op) ? strcmp(a[i].op, b[k].op)
-                                               : strcmp(a[i].signature_id, b[k].signature_id);
-
-        add_pair(order <= 0 ? &a[i] : NULL, order >= 0 ? &b[k] : NULL, &text);
-        i += order <= 0;
-        k += order >= 0;
-    }
-    if (status == PW_OK) {
-        event->text = text.failed ? NULL : pw_arena_strndup(&event->arena, pw_buf_text(&text), text.size);
-        if (!event->text)
-            status = pw_error_memory(err, text.size);
-    }
-    pw_buf_clear(&text);
-    return status;
-}
-
 typedef pw_status answer(struct pw_session *session, struct pw_store *store, struct pw_event *event,
                          struct pw_error *err);
-static answer *const answers[PW_ASK_COUNT] = {[PW_ASK_HISTORY] = answer_history,
+static answer *const answers[PW_ASK_COUNT] = {[PW_ASK_HISTORY] = pw_session_answer_history,
+                                              [PW_ASK_GRAPH] = pw_session_answer_graph,
                                               [PW_ASK_ENVIRONMENT] = answer_environment,
                                               [PW_ASK_BASELINES] = answer_baselines,
                                               [PW_ASK_APPROVE] = answer_approve,
-                                              [PW_ASK_COMPARE] = answer_compare};
+                                              [PW_ASK_COMPARE] = pw_session_answer_compare};
 
 void pw_session_answer(struct pw_session *session, struct pw_store *store, const struct pw_event *question)
 {

@@ -62,6 +62,9 @@ struct pw_session {
     volatile bool closing;
     int64_t recorded_run; /* in the store, of the job that began last; 0: none */
 
+    struct pw_kept_mark *marks; /* the writer's: heads of numbered baselines that were read; owned */
+    size_t mark_count, mark_cap;
+
     struct pw_kernels *kernels; /* the worker's; read by the client after DEVICE */
     struct pw_kernels **former; /* replaced by a reload; the client may still look at their texts */
     size_t former_count;
@@ -89,6 +92,13 @@ void *pw_session_writer(void *user);
 struct pw_triage;
 void pw_session_triage_open(struct pw_session *session, struct pw_triage **triage);
 void pw_session_triage_event(struct pw_session *session, struct pw_triage *triage, const struct pw_event *event);
+/* session_trends.c: on the writer's thread; store NULL: there is none. */
+typedef pw_status pw_session_answers(struct pw_session *session, struct pw_store *store, struct pw_event *event,
+                                     struct pw_error *err);
+pw_session_answers pw_session_answer_history, pw_session_answer_graph, pw_session_answer_compare;
+void pw_session_forget_marks(struct pw_session *session);
+/* baselines/<graph>/<kind of the target>, appended. */
+pw_status pw_session_baselines_folder(const struct pw_session *session, struct pw_buf *folder, struct pw_error *err);
 /* Answers a question, on the writer's thread; store NULL: there is none. */
 void pw_session_answer(struct pw_session *session, struct pw_store *store, const struct pw_event *question);
 void pw_session_write_file(struct pw_session *session, const struct pw_event *event); /* SAVE, on the writer's thread */

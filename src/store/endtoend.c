@@ -105,6 +105,8 @@ pw_status pw_store_figures_add(struct pw_store *store, int64_t run_id, const str
                    {"outputs_failed", (double)totals->outputs_failed},
                    {"peak_bytes", (double)totals->peak_bytes},
                    {"live_bytes", (double)totals->live_bytes},
+                   {"nodes_target_ns", totals->nodes_target_ns ? (double)totals->nodes_target_ns : NAN},
+                   {"nodes_host_ns", totals->nodes_host_ns ? (double)totals->nodes_host_ns : NAN},
                    {"target_ns", totals->target_ns ? (double)totals->target_ns : NAN},
                    {"reference_ns", totals->reference_ns ? (double)totals->reference_ns : NAN}};
     pw_status status = pw_store_exec(store, "BEGIN IMMEDIATE", err);

@@ -42,6 +42,19 @@ struct pw_history_environment {
 pw_status pw_history_environments(struct pw_store *store, struct pw_arena *arena,
                                   struct pw_history_environment **environments, size_t *count, struct pw_error *err);
 
+/* What one run says of a whole graph: a check or verify of its signatures, or a run of all of it (kind "run"). */
+struct pw_store_graph_row {
+    int64_t run_id, wall_ms;        /* begin */
+    const char *kind, *outcome;     /* outcome "" while not ended */
+    const char *environment_id;     /* "" unknown */
+    int signatures, failed, timed;  /* with results; of a run of all: 0 */
+    double worst_share;             /* error / tolerance: of the worst signature, or output; NaN unknown */
+    double target_ns, reference_ns; /* medians: of the timed signatures times their nodes, summed, or of the run; NaN */
+};
+/* Those of the graph on the target (spec), oldest first; rows in the arena. */
+pw_status pw_store_graph_history(struct pw_store *store, const char *graph, const char *target, struct pw_arena *arena,
+                                 struct pw_store_graph_row **rows, size_t *count, struct pw_error *err);
+
 /* What a gate decided about a signature of a run. */
 struct pw_store_decision {
     const char *signature, *gate, *outcome; /* id; "precision"…; "worse"… */

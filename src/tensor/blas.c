@@ -2,6 +2,7 @@
 
 #include <cblas.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -89,8 +90,17 @@ void pw_blas_sgemv(bool trans, int64_t m, int64_t n, float alpha, const float *a
     }
 }
 
+static pthread_once_t begun = PTHREAD_ONCE_INIT;
+static int threads_at_begin;
+
+static void note_threads(void)
+{
+    threads_at_begin = openblas_get_num_threads();
+}
+
 void pw_blas_threads(int threads)
 {
+    pthread_once(&begun, note_threads);
     openblas_set_num_threads(threads < 1 ? 1 : threads);
 }
 
@@ -103,7 +113,7 @@ const char *pw_blas_describe(void)
 {
     static _Thread_local char text[256];
 
-    snprintf(text, sizeof text, "%s, %s, %d threads", openblas_get_config(), openblas_get_corename(),
-             openblas_get_num_threads());
+    pthread_once(&begun, note_threads);
+    snprintf(text, sizeof text, "%s, %s, %d threads", openblas_get_config(), openblas_get_corename(), threads_at_begin);
     return text;
 }

@@ -15,6 +15,8 @@ void pw_blas_sgemv(bool trans, int64_t m, int64_t n, float alpha, const float *a
                    float beta, float *y);
 void pw_blas_threads(int threads);
 int pw_blas_threads_now(void);
-const char *pw_blas_describe(void); /* "OpenBLAS 0.3.21 … SkylakeX, 2 threads" */
+/* "OpenBLAS 0.3.21 … SkylakeX, 2 threads": as many as the process began with, also while a verify has set one, so that
+ * the environment's id does not depend on when it is asked for. */
+const char *pw_blas_describe(void);
 
 #endif

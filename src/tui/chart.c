@@ -94,6 +94,44 @@ static void draw_series(const struct pw_chart *chart, struct plot *plot, double 
             dot(plot->rule, x, row_of(scaled(chart, chart->limit), low, high, plot->height));
 }
 
+static int flag_column(const struct pw_chart *chart, const struct pw_chart_flag *flag, int width)
+{
+    double share = chart->count < 2 ? 0.5 : flag->at / (double)(chart->count - 1);
+    int column = (int)(share * (2 * width - 1) + 0.5);
+
+    return column < 0 ? 0 : column > 2 * width - 1 ? 2 * width - 1 : column;
+}
+
+/* A line of every other dot, where the series leaves room. */
+static void draw_flags(const struct pw_chart *chart, struct plot *plot)
+{
+    for (size_t f = 0; f < chart->flag_count; f++)
+        for (int y = 0; y < 4 * plot->height; y += 2)
+            dot(plot->rule, flag_column(chart, &chart->flags[f], plot->width), y);
+}
+
+/* The names below; where two would touch the later one stays. */
+static void add_flags(const struct pw_chart *chart, int width, struct pw_lines *lines)
+{
+    int *at = pw_calloc(chart->flag_count + 1, sizeof *at), right = width + 12;
+
+    pw_lines_add(lines, PW_STYLE_NORMAL, 0, "");
+    for (size_t f = chart->flag_count; at && f-- > 0;) {
+        int size = (int)pw_text_width(chart->flags[f].label);
+
+        at[f] = flag_column(chart, &chart->flags[f], width) / 2;
+        at[f] = at[f] + size > right - 1 ? (at[f] + 1 - size < 0 ? 0 : at[f] + 1 - size) : at[f];
+        if (at[f] + size > right - 1)
+            at[f] = -1;
+        else
+            right = at[f];
+    }
+    for (size_t f = 0; at && f < chart->flag_count; f++)
+        if (at[f] >= 0)
+            pw_lines_more(lines, PW_STYLE_BOLD, PW_CHART_LEFT + at[f], chart->flags[f].label);
+    pw_free(at);
+}
+
 static void append_cell(struct pw_buf *row, unsigned char bits, bool ascii)
 {
     char bytes[4];
@@ -123,7 +161,7 @@ static void add_marks(const struct pw_chart *chart, int width, bool ascii, struc
             at++;
         }
     }
-    pw_lines_add(lines, PW_STYLE_ACCENT, LABEL + 4, pw_buf_text(&row));
+    pw_lines_add(lines, PW_STYLE_ACCENT, PW_CHART_LEFT, pw_buf_text(&row));
     pw_buf_clear(&row);
 }
 
@@ -140,6 +178,7 @@ void pw_chart_add(const struct pw_chart *chart, bool ascii, struct pw_lines *lin
     plot->width = chart->width < 8 ? 8 : chart->width > WIDTH_MAX ? WIDTH_MAX : chart->width;
     plot->height = chart->height < 2 ? 2 : chart->height > HEIGHT_MAX ? HEIGHT_MAX : chart->height;
     draw_series(chart, plot, low, high);
+    draw_flags(chart, plot);
     pw_lines_add(lines, PW_STYLE_BOLD, 3, chart->title);
     for (int y = 0; y < plot->height; y++) {
         struct pw_buf row = {0};
@@ -151,10 +190,12 @@ void pw_chart_add(const struct pw_chart *chart, bool ascii, struct pw_lines *lin
         for (int x = 0; x < plot->width; x++)
             append_cell(&row, plot->cells[y][x] ? plot->cells[y][x] : plot->rule[y][x], ascii);
         pw_lines_addf(lines, PW_STYLE_DIM, 3, "%*s", LABEL, label);
-        pw_lines_more(lines, chart->style, LABEL + 4, pw_buf_text(&row));
+        pw_lines_more(lines, chart->style, PW_CHART_LEFT, pw_buf_text(&row));
         pw_buf_clear(&row);
     }
     if (chart->mark_count)
         add_marks(chart, plot->width, ascii, lines);
+    if (chart->flag_count)
+        add_flags(chart, plot->width, lines);
     pw_free(plot);
 }

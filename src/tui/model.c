@@ -103,11 +103,10 @@ static void clear_side(struct pw_tui_side *side, size_t count)
         pw_free(side->signatures[i].bench);
     }
     pw_tui_endtoend_clear(&side->endtoend);
-    pw_free(side->history.points);
+    pw_tui_trends_clear(side);
     pw_tui_builds_clear(side);
     pw_free(side->environment);
     pw_free(side->baselines);
-    pw_free(side->comparison);
 }
 
 void pw_tui_destroy(struct pw_tui *tui)

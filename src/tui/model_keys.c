@@ -82,15 +82,19 @@ void pw_tui_go(struct pw_tui *tui, pw_screen screen)
             current = tui->visible[0];
         }
         if (tui->detail != current)
-            tui->scroll[PW_SCREEN_DETAIL] = tui->remark = 0;
+            tui->scroll[PW_SCREEN_DETAIL] = tui->scroll[PW_SCREEN_TRENDS] = tui->remark = 0;
+        tui->show_comparison = tui->show_comparison && tui->detail == current;
         tui->detail = current;
     }
     if ((screen == PW_SCREEN_HELP || screen == PW_SCREEN_MESSAGES) && tui->screen != PW_SCREEN_HELP &&
         tui->screen != PW_SCREEN_MESSAGES)
         tui->back = tui->screen;
     tui->screen = screen;
-    if ((screen == PW_SCREEN_DETAIL || screen == PW_SCREEN_TRENDS) &&
-        (!tui->at->history.known || tui->at->history.signature != tui->detail)) {
+    if (screen == PW_SCREEN_TRENDS && tui->whole_graph) {
+        tui->ask = PW_ASK_GRAPH;
+        tui->intent = tui->at->graph.known && !tui->at->graph.stale ? tui->intent : PW_INTENT_ASK;
+    } else if ((screen == PW_SCREEN_DETAIL || screen == PW_SCREEN_TRENDS) &&
+               (!tui->at->history.known || tui->at->history.stale || tui->at->history.signature != tui->detail)) {
         tui->ask = PW_ASK_HISTORY;
         tui->intent = PW_INTENT_ASK;
     } else if (screen == PW_SCREEN_DEVICE || screen == PW_SCREEN_BASELINES) {
@@ -439,6 +443,34 @@ static void act_waive(struct pw_tui *tui)
 {
     open_command(tui, "waive ");
 }
+static void act_whole_graph(struct pw_tui *tui)
+{
+    tui->whole_graph = !tui->whole_graph;
+    tui->show_comparison = false;
+    tui->scroll[PW_SCREEN_TRENDS] = 0;
+    pw_tui_go(tui, PW_SCREEN_TRENDS);
+}
+/* With the last two runs that have figures of what is shown. */
+static void act_compare(struct pw_tui *tui)
+{
+    long long runs[2] = {0, 0};
+    size_t count = tui->whole_graph ? tui->at->graph.count : tui->at->history.count;
+    char text[64];
+
+    for (size_t i = count, found = 2; i-- > 0 && found;) {
+        long long run = tui->whole_graph ? tui->at->graph.points[i].run_id : tui->at->history.points[i].run_id;
+        bool usable = tui->whole_graph ? !tui->at->graph.points[i].whole
+                                       : strcmp(tui->at->history.points[i].standing, "timed") != 0;
+
+        if (usable && run != runs[1])
+            runs[--found] = run;
+    }
+    if (runs[0])
+        snprintf(text, sizeof text, "compare %lld %lld", runs[0], runs[1]);
+    else
+        snprintf(text, sizeof text, "compare ");
+    open_command(tui, text);
+}
 static void act_approve(struct pw_tui *tui)
 {
     open_command(tui, "approve ");
@@ -525,7 +557,11 @@ static const struct pw_tui_key run_keys[] = {
     {0}};
 
 static const struct pw_tui_key trend_keys[] = {
+    {'w', 0, "w", "whole graph", "whole-graph", "Trends of the whole graph; again those of the signature.",
+     act_whole_graph},
+    {'=', 0, "=", "compare runs", NULL, "Sets two runs side by side; the last two are proposed.", act_compare},
     {'v', 0, "v", "verify", "verify", "Verifies this signature.", pw_tui_act_verify},
+    {'b', 0, "b", "bench", "bench", "Times this signature against the reference.", pw_tui_act_bench},
     {'x', 0, "x", NULL, NULL, "Writes what is shown to a file.", act_export},
     LINE_KEYS,
     {0}};
@@ -566,7 +602,7 @@ const struct pw_tui_key pw_tui_global_keys[] = {
     {'1', 0, "1", NULL, NULL, "Inventory.", act_inventory},
     {'2', 0, "2", NULL, NULL, "Detail of the signature under the cursor.", act_detail},
     {'3', 0, "3", NULL, NULL, "Run: progress and failures.", act_run},
-    {'4', 0, "4", NULL, NULL, "Trends: errors and speed of the signature over the runs.", act_trends},
+    {'4', 0, "4", NULL, NULL, "Trends: errors and speed over the runs, of the signature or the graph.", act_trends},
     {'5', 0, "5", NULL, NULL, "End to end: the whole graph, node by node.", act_endtoend},
     {'6', 0, "6", NULL, NULL, "Baselines: which there are, and what the pending ones change.", act_baselines},
     {'7', 0, "7", NULL, NULL, "Device: the environment, against the lock.", act_device},

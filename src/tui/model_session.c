@@ -245,40 +245,14 @@ static void on_started(struct pw_tui *tui, const struct pw_event *event, int64_t
     side->run_error[0] = side->running_text[0] = side->outcome[0] = '\0';
 }
 
-static void keep_history(struct pw_tui *tui, const struct pw_event *event)
-{
-    struct pw_tui_point *points = pw_calloc(event->row_count + 1, sizeof *points);
-
-    if (!points)
-        return;
-    for (size_t i = 0; i < event->row_count; i++) {
-        const struct pw_store_signature_row *row = &event->rows[i];
-
-        points[i] = (struct pw_tui_point){
-            .run_id = row->run_id,
-            .wall_ms = row->wall_ms,
-            .error = row->worst_error,
-            .tolerance = row->tolerance,
-            .ratio = row->target_ns && row->reference_ns ? (double)row->reference_ns / (double)row->target_ns : NAN,
-            .target_ns = row->target_ns};
-        snprintf(points[i].standing, sizeof points[i].standing, "%s", row->standing ? row->standing : "");
-        snprintf(points[i].implementation, sizeof points[i].implementation, "%.60s",
-                 row->implementation ? row->implementation : "");
-        snprintf(points[i].environment, sizeof points[i].environment, "%.20s",
-                 row->environment_id ? row->environment_id : "");
-    }
-    pw_free(tui->at->history.points);
-    tui->at->history = (struct pw_tui_history){true, event->about, points, event->row_count};
-}
-
-/* What is on the screen is asked for again when a job may have changed it. */
+/* What is on the screen is asked for again when a job may have changed it; the rest when it is looked at. */
 static void ask_again(struct pw_tui *tui)
 {
-    if (tui->screen == PW_SCREEN_TRENDS || tui->screen == PW_SCREEN_DETAIL)
-        tui->ask = PW_ASK_HISTORY;
-    else
+    tui->at->history.stale = tui->at->graph.stale = true;
+    if (tui->screen != PW_SCREEN_TRENDS && tui->screen != PW_SCREEN_DETAIL)
         return;
-    if (tui->detail < tui->inventory->signature_count)
+    tui->ask = tui->screen == PW_SCREEN_TRENDS && tui->whole_graph ? PW_ASK_GRAPH : PW_ASK_HISTORY;
+    if (tui->detail < tui->inventory->signature_count || tui->ask == PW_ASK_GRAPH)
         tui->intent = PW_INTENT_ASK;
 }
 
@@ -286,18 +260,20 @@ static void on_answer(struct pw_tui *tui, const struct pw_event *event)
 {
     if (event->failed) {
         pw_tui_say(tui, true, "%s", event->error.message);
-    } else if (event->ask == PW_ASK_HISTORY) {
-        keep_history(tui, event);
+    } else if (pw_tui_trend_event(tui, event)) {
+        if (event->ask == PW_ASK_COMPARE) { /* which took the place of the question about the screen itself */
+            tui->show_comparison = true;
+            tui->scroll[PW_SCREEN_TRENDS] = 0;
+            ask_again(tui);
+        }
     } else if (event->ask == PW_ASK_ENVIRONMENT && event->text) {
         pw_free(tui->at->environment);
         tui->at->environment = pw_strdup(event->text);
-    } else if (event->ask == PW_ASK_COMPARE && event->text) {
-        pw_free(tui->at->comparison);
-        tui->at->comparison = pw_strdup(event->text);
-        ask_again(tui);       /* the signature's own history, which the comparison took the place of */
     } else if (event->text) { /* baselines, also after an approval */
         pw_free(tui->at->baselines);
         tui->at->baselines = pw_strdup(event->text);
+        if (event->ask == PW_ASK_APPROVE) /* another mark on the time axes */
+            tui->at->history.stale = tui->at->graph.stale = true;
     }
 }
 

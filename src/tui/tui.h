@@ -170,10 +170,46 @@ struct pw_tui_point { /* one earlier result of a signature */
     char standing[16], implementation[64];
     char environment[24]; /* id, "" unknown: times of two do not compare */
 };
+struct pw_tui_mark { /* an approved baseline on the time axis */
+    int number;
+    bool throughput; /* else precision */
+    int64_t recorded_ms;
+    char environment[24]; /* throughput */
+};
 struct pw_tui_history {
-    bool known;
+    bool known, stale; /* stale: ask again when it is looked at */
     size_t signature;
     struct pw_tui_point *points; /* oldest first; owned */
+    size_t count;
+    struct pw_tui_mark *marks; /* by number; owned */
+    size_t mark_count;
+};
+
+struct pw_tui_graph_point { /* one run of the graph, or of (most of) its signatures */
+    int64_t run_id, wall_ms;
+    bool whole; /* all of it, end to end */
+    char kind[12], outcome[12], environment[24];
+    int signatures, failed;
+    double share, speed; /* worst error / tolerance; reference over target time; NaN unknown */
+};
+struct pw_tui_graph {
+    bool known, stale;
+    struct pw_tui_graph_point *points; /* oldest first; owned */
+    size_t count;
+    struct pw_tui_mark *marks; /* owned */
+    size_t mark_count;
+};
+
+struct pw_tui_pair { /* a signature in two runs */
+    char op[64], id[20];
+    char standing[2][16]; /* "" not in that run */
+    double error[2], speed[2];
+};
+struct pw_tui_comparison {
+    bool known;
+    long long runs[2];
+    char environment[2][24];
+    struct pw_tui_pair *pairs; /* what became worse first; owned */
     size_t count;
 };
 
@@ -278,7 +314,9 @@ struct pw_tui_side { /* all that belongs to one target */
     struct pw_tui_history history;
     struct pw_tui_build *builds; /* owned */
     size_t build_count;
-    char *environment, *baselines, *comparison; /* the answers' texts; owned; NULL not asked yet */
+    struct pw_tui_graph graph;
+    struct pw_tui_comparison comparison;
+    char *environment, *baselines; /* the answers' texts; owned; NULL not asked yet */
 };
 
 struct pw_tui {
@@ -335,6 +373,8 @@ struct pw_tui {
     size_t detail;               /* signature shown */
     int scroll[PW_SCREEN_COUNT]; /* first line shown, for the screens of lines */
     int lines[PW_SCREEN_COUNT];  /* lines that the last draw had */
+    bool show_comparison;        /* above the trends */
+    bool whole_graph;            /* trends are the graph's, not the signature's */
     int remark;                  /* the line of the detail that M went to last */
 
     pw_endtoend_mode run_mode; /* for PW_INTENT_RUN */
@@ -412,6 +452,9 @@ void pw_tui_triage_event(struct pw_tui *tui, const struct pw_triage_entry *entri
 /* Keeps what a compiler said with a result. */
 void pw_tui_build_event(struct pw_tui *tui, const struct pw_event *event);
 void pw_tui_builds_clear(struct pw_tui_side *side);
+/* Answers about figures over runs; false: the event is none of these. */
+bool pw_tui_trend_event(struct pw_tui *tui, const struct pw_event *event);
+void pw_tui_trends_clear(struct pw_tui_side *side);
 /* What was said of a source's text; NULL: it was not built in this session. */
 const struct pw_tui_build *pw_tui_build_of(const struct pw_tui_side *side, const char *source);
 /* The selected kernel of a signature with a source to show, its language and text; NULL: none. */

@@ -1,4 +1,5 @@
-/* Trends of one signature: its error and speed over the runs, as charts and as a table; and the device's screen. */
+/* Trends: errors and speed over the runs, of a signature or of the graph, as charts with the approved baselines and as
+ * a list; and two runs side by side. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,6 +10,8 @@
 #include "tui/chart.h"
 #include "tui/tui.h"
 
+enum { FLAGS_MAX = 200, CHART_WIDTH = 180 };
+
 static const char *label_error(char *dst, size_t size, double value)
 {
     snprintf(dst, size, "%.1e", value);
@@ -17,19 +20,33 @@ static const char *label_error(char *dst, size_t size, double value)
 
 static const char *label_ratio(char *dst, size_t size, double value)
 {
-    snprintf(dst, size, "%.2fx", value);
+    snprintf(dst, size, value < 0.1 ? "%.2gx" : "%.2fx", value);
     return dst;
 }
 
-/* Was the point timed in the environment of the newest that was? Times of others do not compare with it. */
-static bool comparable(const struct pw_tui_history *history, size_t point)
+static const char *label_share(char *dst, size_t size, double value)
 {
-    size_t newest = history->count;
-
-    while (newest > 0 && isnan(history->points[newest - 1].ratio))
-        newest--;
-    return newest && !strcmp(history->points[point].environment, history->points[newest - 1].environment);
+    snprintf(dst, size, value < 0.001 ? "%.1e" : "%.3g", value);
+    return dst;
 }
+
+/* ---- one curve ---- */
+
+/* A series over runs; values and times are the caller's, of the same length. */
+struct curve {
+    const char *title;
+    double *values;         /* NaN: a gap */
+    const int64_t *wall_ms; /* ascending */
+    size_t count;
+    double limit; /* NaN none */
+    bool logarithmic, changes;
+    const char *(*label)(char *dst, size_t size, double value);
+    pw_style style;
+    const struct pw_tui_mark *marks;
+    size_t mark_count;
+    bool throughput;         /* whose baselines */
+    const char *environment; /* only theirs; NULL: any */
+};
 
 /* Where the level of a series of logarithms changed by 5 % or more. */
 static void find_changes(const double *values, size_t count, struct pw_arena *arena, size_t **marks, size_t *mark_count)
@@ -46,47 +63,143 @@ static void find_changes(const double *values, size_t count, struct pw_arena *ar
         (*marks)[(*mark_count)++] = changes[i].at;
 }
 
-void pw_view_history(const struct pw_tui *tui, struct pw_lines *lines, int height)
+/* Places of approved baselines on the axis: on the last run before a baseline was recorded. */
+static size_t place_flags(const struct curve *curve, struct pw_chart_flag *flags)
 {
-    const struct pw_tui_history *history = &tui->at->history;
-    double *values = pw_calloc(history->count + 1, sizeof *values);
-    struct pw_arena arena = {0};
-    size_t *marks = NULL, elsewhere = 0;
-    struct pw_chart chart = {.values = values, .count = history->count, .height = height, .limit = NAN};
+    size_t count = 0;
 
-    if (!values)
-        return;
-    chart.width = lines->width - 18 > 100 ? 100 : lines->width - 18;
-    for (size_t i = 0; i < history->count; i++)
-        values[i] = history->points[i].error;
-    chart.title = "error, with the tolerance dotted";
-    chart.logarithmic = true;
-    chart.limit = history->count ? history->points[history->count - 1].tolerance : NAN;
-    chart.label = label_error;
-    chart.style = PW_STYLE_ACCENT;
-    pw_chart_add(&chart, tui->ascii, lines);
-    for (size_t i = 0; i < history->count; i++) {
-        bool here = comparable(history, i);
+    for (size_t m = 0; m < curve->mark_count && count < FLAGS_MAX; m++) {
+        const struct pw_tui_mark *mark = &curve->marks[m];
+        size_t at = curve->count;
 
-        values[i] = here ? log(history->points[i].ratio) : NAN;
-        elsewhere += !here && !isnan(history->points[i].ratio);
+        if (mark->throughput != curve->throughput ||
+            (curve->environment && strcmp(mark->environment, curve->environment) != 0))
+            continue;
+        while (at > 0 && curve->wall_ms[at - 1] > mark->recorded_ms + 999) /* recorded is in whole seconds */
+            at--;
+        if (!at)
+            continue; /* before all that is shown */
+        flags[count].at = (double)(at - 1);
+        snprintf(flags[count].label, sizeof flags[count].label, "#%d", mark->number);
+        count++;
     }
-    find_changes(values, history->count, &arena, &marks, &chart.mark_count);
-    chart.marks = marks;
-    for (size_t i = 0; i < history->count; i++)
-        values[i] = comparable(history, i) ? history->points[i].ratio : NAN;
-    chart.title = chart.mark_count ? "speed: reference time over target time; its level changed at the marks"
-                                   : "speed: reference time over target time";
-    chart.logarithmic = false;
-    chart.limit = NAN;
-    chart.label = label_ratio;
-    chart.style = PW_STYLE_GOOD;
+    return count;
+}
+
+/* When the first and the last run were: with the time of day where there is room. */
+static void add_axis(struct pw_lines *lines, const struct curve *curve, int width)
+{
+    int size = width >= 40 ? 16 : 10;
+    char first[32], last[32];
+
+    if (curve->count < 2 || width < 24)
+        return;
+    pw_clock_iso(curve->wall_ms[0], first, sizeof first);
+    pw_clock_iso(curve->wall_ms[curve->count - 1], last, sizeof last);
+    first[10] = last[10] = ' ';
+    pw_lines_addf(lines, PW_STYLE_DIM, PW_CHART_LEFT, "%.*s", size, first);
+    pw_lines_moref(lines, PW_STYLE_DIM, PW_CHART_LEFT + width - size, "%.*s", size, last);
+}
+
+static void add_curve(const struct pw_tui *tui, struct pw_lines *lines, const struct curve *curve, int height)
+{
+    struct pw_chart_flag flags[FLAGS_MAX];
+    struct pw_arena arena = {0};
+    size_t *marks = NULL;
+    char title[160];
+    struct pw_chart chart = {.values = curve->values,
+                             .count = curve->count,
+                             .limit = curve->limit,
+                             .logarithmic = curve->logarithmic,
+                             .label = curve->label,
+                             .style = curve->style,
+                             .height = height,
+                             .flags = flags};
+
+    chart.width = lines->width - 18 > CHART_WIDTH ? CHART_WIDTH : lines->width - 18;
+    if (curve->changes) {
+        double *logs = pw_arena_alloc(&arena, curve->count + 1, sizeof *logs);
+
+        for (size_t i = 0; logs && i < curve->count; i++)
+            logs[i] = log(curve->values[i]);
+        if (logs)
+            find_changes(logs, curve->count, &arena, &marks, &chart.mark_count);
+        chart.marks = marks;
+    }
+    chart.flag_count = place_flags(curve, flags);
+    snprintf(title, sizeof title, "%s%s%s", curve->title, chart.mark_count ? "; its level changed at the marks" : "",
+             chart.flag_count ? "; # approved baselines" : "");
+    chart.title = title;
     pw_chart_add(&chart, tui->ascii, lines);
+    add_axis(lines, curve, chart.width < 8 ? 8 : chart.width);
+    pw_arena_clear(&arena);
+}
+
+/* ---- a signature ---- */
+
+/* The environment of the newest point that was timed; times of others do not compare with it. */
+static const char *newest_environment(const struct pw_tui_history *history)
+{
+    size_t newest = history->count;
+
+    while (newest > 0 && isnan(history->points[newest - 1].ratio))
+        newest--;
+    return newest ? history->points[newest - 1].environment : NULL;
+}
+
+static void say_elsewhere(struct pw_lines *lines, size_t elsewhere)
+{
     if (elsewhere)
         pw_lines_addf(lines, PW_STYLE_WARN, 3, "%zu run%s in other environments left out: the times do not compare",
                       elsewhere, elsewhere == 1 ? "" : "s");
-    pw_arena_clear(&arena);
+}
+
+void pw_view_history(const struct pw_tui *tui, struct pw_lines *lines, int height)
+{
+    const struct pw_tui_history *history = &tui->at->history;
+    const char *environment = newest_environment(history);
+    double *values = pw_calloc(history->count + 1, sizeof *values);
+    int64_t *times = pw_calloc(history->count + 1, sizeof *times);
+    size_t elsewhere = 0;
+    struct curve curve = {.values = values,
+                          .wall_ms = times,
+                          .count = history->count,
+                          .marks = history->marks,
+                          .mark_count = history->mark_count,
+                          .limit = NAN};
+
+    for (size_t i = 0; values && times && i < history->count; i++) {
+        values[i] = history->points[i].error;
+        times[i] = history->points[i].wall_ms;
+        if (!isnan(history->points[i].tolerance))
+            curve.limit = history->points[i].tolerance; /* the newest */
+    }
+    if (values && times) {
+        curve.title = "error, with the tolerance dotted";
+        curve.logarithmic = curve.changes = true;
+        curve.label = label_error;
+        curve.style = PW_STYLE_ACCENT;
+        add_curve(tui, lines, &curve, height);
+    }
+    for (size_t i = 0; values && times && i < history->count; i++) {
+        bool here = environment && !strcmp(history->points[i].environment, environment);
+
+        values[i] = here ? history->points[i].ratio : NAN;
+        elsewhere += !here && !isnan(history->points[i].ratio);
+    }
+    if (values && times) {
+        curve.title = "speed: reference time over target time";
+        curve.logarithmic = false;
+        curve.limit = NAN;
+        curve.label = label_ratio;
+        curve.style = PW_STYLE_GOOD;
+        curve.throughput = true;
+        curve.environment = environment;
+        add_curve(tui, lines, &curve, height);
+        say_elsewhere(lines, elsewhere);
+    }
     pw_free(values);
+    pw_free(times);
 }
 
 static const char *known(const char *environment)
@@ -94,9 +207,18 @@ static const char *known(const char *environment)
     return environment[0] ? environment : "unknown";
 }
 
+static void say_moved(struct pw_lines *lines, const char *above, const char *below)
+{
+    if (strcmp(above, below) != 0)
+        pw_lines_addf(lines, PW_STYLE_WARN, 3, "-- above: environment %s; below: %s; times do not compare across --",
+                      known(above), known(below));
+}
+
+/* "run 12  held  1.0e-07  20.1 us  1.20x  kernel", in two lines where there is no room for one. */
 static void add_point(struct pw_lines *lines, const struct pw_tui_point *point)
 {
     char when[32], time[32] = "-", error[32] = "-", ratio[32] = "-";
+    pw_style style = !strcmp(point->standing, "failed") ? PW_STYLE_BAD : PW_STYLE_NORMAL;
 
     pw_clock_iso(point->wall_ms, when, sizeof when);
     if (point->target_ns)
@@ -104,10 +226,14 @@ static void add_point(struct pw_lines *lines, const struct pw_tui_point *point)
     if (!isnan(point->error))
         snprintf(error, sizeof error, "%.2e", point->error);
     if (!isnan(point->ratio))
-        snprintf(ratio, sizeof ratio, "%.2fx", point->ratio);
-    pw_lines_addf(lines, !strcmp(point->standing, "failed") ? PW_STYLE_BAD : PW_STYLE_NORMAL, 3,
-                  "%-20.20s  run %-5lld  %-10s  error %-9s  %10s  %7s  %s", when, (long long)point->run_id,
-                  point->standing, error, time, ratio, point->implementation);
+        label_ratio(ratio, sizeof ratio, point->ratio);
+    if (lines->width < 90) {
+        pw_lines_addf(lines, style, 3, "run %-5lld %-10s %s", (long long)point->run_id, point->standing, when);
+        pw_lines_addf(lines, style, 7, "error %-9s %s %s %s", error, time, ratio, point->implementation);
+        return;
+    }
+    pw_lines_addf(lines, style, 3, "%-20.20s  run %-5lld  %-10s  error %-9s  %10s  %7s  %s", when,
+                  (long long)point->run_id, point->standing, error, time, ratio, point->implementation);
 }
 
 static void add_history(const struct pw_tui *tui, struct pw_lines *lines)
@@ -119,7 +245,7 @@ static void add_history(const struct pw_tui *tui, struct pw_lines *lines)
         return;
     }
     if (!history->count) {
-        pw_lines_add(lines, PW_STYLE_DIM, 3, "No run has measured it yet: v verifies it.");
+        pw_lines_wrap(lines, PW_STYLE_DIM, 3, "No run has measured it yet: v verifies it, b times it.");
         return;
     }
     pw_lines_add(lines, PW_STYLE_NORMAL, 0, "");
@@ -127,113 +253,209 @@ static void add_history(const struct pw_tui *tui, struct pw_lines *lines)
     pw_lines_head(lines, "Runs, newest first");
     for (size_t i = history->count; i-- > 0;) {
         add_point(lines, &history->points[i]);
-        if (i && strcmp(history->points[i].environment, history->points[i - 1].environment) != 0)
-            pw_lines_addf(lines, PW_STYLE_WARN, 3,
-                          "-- above: environment %s; below: %s; times do not compare across --",
-                          known(history->points[i].environment), known(history->points[i - 1].environment));
+        if (i)
+            say_moved(lines, history->points[i].environment, history->points[i - 1].environment);
     }
 }
 
-static void add_comparison(const char *text, struct pw_lines *lines)
-{
-    pw_lines_head(lines, "Two runs side by side (:compare)");
-    for (const char *line = text; *line;) {
-        size_t length = strcspn(line, "\n");
+/* ---- the graph ---- */
 
-        pw_lines_addf(lines, line == text ? PW_STYLE_HEADER : PW_STYLE_NORMAL, 3, "%.*s", (int)length, line);
-        line += length + (line[length] == '\n');
+/* Runs that say something of the whole graph: end to end, or (nearly) all signatures. */
+static bool tells(const struct pw_tui_graph *graph, size_t i, bool whole)
+{
+    int most = 0;
+
+    if (graph->points[i].whole || whole)
+        return graph->points[i].whole && whole;
+    for (size_t k = 0; k < graph->count; k++)
+        most = graph->points[k].signatures > most ? graph->points[k].signatures : most;
+    return 10 * graph->points[i].signatures >= 9 * most;
+}
+
+/* Both curves of one kind of runs. */
+static void add_graph_curves(const struct pw_tui *tui, struct pw_lines *lines, bool whole)
+{
+    const struct pw_tui_graph *graph = &tui->at->graph;
+    double *shares = pw_calloc(graph->count + 1, sizeof *shares), *speeds = pw_calloc(graph->count + 1, sizeof *speeds);
+    int64_t *times = pw_calloc(graph->count + 1, sizeof *times);
+    const char *environment = NULL;
+    size_t count = 0, elsewhere = 0;
+    struct curve curve = {.wall_ms = times, .marks = graph->marks, .mark_count = graph->mark_count, .changes = true};
+
+    for (size_t i = graph->count; !environment && i-- > 0;)
+        if (tells(graph, i, whole) && !isnan(graph->points[i].speed))
+            environment = graph->points[i].environment;
+    for (size_t i = 0; shares && speeds && times && i < graph->count; i++) {
+        const struct pw_tui_graph_point *point = &graph->points[i];
+        bool here = environment && !strcmp(point->environment, environment);
+
+        if (!tells(graph, i, whole))
+            continue;
+        shares[count] = point->share;
+        speeds[count] = here ? point->speed : NAN;
+        elsewhere += !here && !isnan(point->speed);
+        times[count++] = point->wall_ms;
     }
+    curve.count = count;
+    if (count) {
+        curve.values = shares;
+        curve.title = whole ? "end to end: worst output's error over its tolerance"
+                            : "all signatures: worst error over its tolerance";
+        curve.logarithmic = true;
+        curve.limit = 1;
+        curve.label = label_share;
+        curve.style = PW_STYLE_ACCENT;
+        add_curve(tui, lines, &curve, 5);
+        curve.values = speeds;
+        curve.title = whole ? "end to end: reference time over target time"
+                            : "all signatures: reference time over target time, all nodes together";
+        curve.logarithmic = false;
+        curve.limit = NAN;
+        curve.label = label_ratio;
+        curve.style = PW_STYLE_GOOD;
+        curve.throughput = true;
+        curve.environment = environment;
+        add_curve(tui, lines, &curve, 5);
+        say_elsewhere(lines, elsewhere);
+    }
+    pw_free(shares);
+    pw_free(speeds);
+    pw_free(times);
+}
+
+static void add_graph_point(struct pw_lines *lines, const struct pw_tui_graph_point *point)
+{
+    bool bad = point->failed || !strcmp(point->outcome, "failed");
+    char when[32], share[32] = "-", speed[32] = "-", what[64];
+
+    pw_clock_iso(point->wall_ms, when, sizeof when);
+    if (!isnan(point->share))
+        label_share(share, sizeof share, point->share);
+    if (!isnan(point->speed))
+        label_ratio(speed, sizeof speed, point->speed);
+    if (point->whole)
+        snprintf(what, sizeof what, "end to end");
+    else
+        snprintf(what, sizeof what, "%d signatures, %d failed", point->signatures, point->failed);
+    if (lines->width < 90) {
+        pw_lines_addf(lines, bad ? PW_STYLE_BAD : PW_STYLE_NORMAL, 3, "run %-5lld %-9s %s", (long long)point->run_id,
+                      point->outcome[0] ? point->outcome : "not ended", when);
+        pw_lines_addf(lines, bad ? PW_STYLE_BAD : PW_STYLE_NORMAL, 7, "%s of tolerance, %s, %s", share, speed, what);
+        return;
+    }
+    pw_lines_addf(lines, bad ? PW_STYLE_BAD : PW_STYLE_NORMAL, 3,
+                  "%-20.20s  run %-5lld  %-9s  %9s of tolerance  %8s  %s", when, (long long)point->run_id,
+                  point->outcome[0] ? point->outcome : "not ended", share, speed, what);
+}
+
+static void add_graph(const struct pw_tui *tui, struct pw_lines *lines)
+{
+    const struct pw_tui_graph *graph = &tui->at->graph;
+
+    pw_lines_add(lines, PW_STYLE_BOLD, 1, "the whole graph (w: the signature)");
+    if (!graph->known) {
+        pw_lines_add(lines, PW_STYLE_DIM, 3, "Looking at earlier runs...");
+        return;
+    }
+    if (!graph->count) {
+        pw_lines_wrap(lines, PW_STYLE_DIM, 3,
+                      "No run has measured this graph yet: in the inventory a verifies all signatures, on the screen "
+                      "end-to-end r and o run it.");
+        return;
+    }
+    pw_lines_add(lines, PW_STYLE_NORMAL, 0, "");
+    add_graph_curves(tui, lines, false);
+    add_graph_curves(tui, lines, true);
+    pw_lines_head(lines, "Runs, newest first");
+    for (size_t i = graph->count; i-- > 0;) {
+        add_graph_point(lines, &graph->points[i]);
+        if (i)
+            say_moved(lines, graph->points[i].environment, graph->points[i - 1].environment);
+    }
+}
+
+/* ---- two runs ---- */
+
+static const char *standing_of(const struct pw_tui_pair *pair, int which)
+{
+    return pair->standing[which][0] ? pair->standing[which] : "-";
+}
+
+static void add_pair(const struct pw_tui *tui, struct pw_lines *lines, const struct pw_tui_pair *pair)
+{
+    double change = pair->speed[1] / pair->speed[0];
+    bool worse = !strcmp(pair->standing[1], "failed") && strcmp(pair->standing[0], "failed") != 0;
+    pw_style style = worse                                          ? PW_STYLE_BAD
+                     : change < 0.95                                ? PW_STYLE_WARN
+                     : strcmp(pair->standing[0], pair->standing[1]) ? PW_STYLE_ACCENT
+                                                                    : PW_STYLE_NORMAL;
+    char numbers[4][32], speed[32] = "-";
+
+    for (int k = 0; k < 2; k++) {
+        snprintf(numbers[k], sizeof numbers[k], isnan(pair->error[k]) ? "-" : "%.2e", pair->error[k]);
+        snprintf(numbers[2 + k], sizeof numbers[k], "-");
+        if (!isnan(pair->speed[k]))
+            label_ratio(numbers[2 + k], sizeof numbers[k], pair->speed[k]);
+    }
+    if (!isnan(change))
+        snprintf(speed, sizeof speed, "%+.1f %%", 100 * (change - 1));
+    if (lines->width < 100) {
+        pw_lines_addf(lines, style, 3, "%.18s: %s, then %s", pair->op, standing_of(pair, 0), standing_of(pair, 1));
+        pw_lines_addf(lines, PW_STYLE_NORMAL, 5, "error %s, %s", numbers[0], numbers[1]);
+        pw_lines_addf(lines, PW_STYLE_NORMAL, 5, "speed %s, %s", numbers[2], numbers[3]);
+        pw_lines_moref(lines, style, 28, "%s", speed);
+    } else {
+        pw_lines_addf(lines, style, 3, "%-22.22s %-10.10s %-10.10s %9s %9s %9s %9s %9s  %s", pair->op,
+                      standing_of(pair, 0), standing_of(pair, 1), numbers[0], numbers[1], numbers[2], numbers[3], speed,
+                      pair->id);
+    }
+    for (size_t i = 0; i < tui->inventory->signature_count; i++)
+        if (!strcmp(tui->inventory->signatures[i].id, pair->id))
+            pw_lines_about(lines, i);
+}
+
+static void add_comparison(const struct pw_tui *tui, struct pw_lines *lines)
+{
+    const struct pw_tui_comparison *c = &tui->at->comparison;
+    size_t verdicts = 0, faster = 0, slower = 0;
+    char title[96], text[160];
+
+    snprintf(title, sizeof title, "Runs %lld and %lld side by side", c->runs[0], c->runs[1]);
+    pw_lines_head(lines, title);
+    for (size_t i = 0; i < c->count; i++) {
+        double change = c->pairs[i].speed[1] / c->pairs[i].speed[0];
+
+        verdicts += strcmp(c->pairs[i].standing[0], c->pairs[i].standing[1]) != 0;
+        faster += change > 1.05;
+        slower += change < 0.95;
+    }
+    snprintf(text, sizeof text, "%zu signatures: %zu with another verdict, %zu faster and %zu slower by 5 %% or more",
+             c->count, verdicts, faster, slower);
+    pw_lines_wrap(lines, verdicts || slower ? PW_STYLE_WARN : PW_STYLE_GOOD, 3, text);
+    if (strcmp(c->environment[0], c->environment[1]) != 0) {
+        snprintf(text, sizeof text, "another environment: %s, then %s: the times do not compare",
+                 known(c->environment[0]), known(c->environment[1]));
+        pw_lines_wrap(lines, PW_STYLE_WARN, 3, text);
+    }
+    if (lines->width >= 100)
+        pw_lines_addf(lines, PW_STYLE_HEADER, 3, "%-22s %-10s %-10s %9s %9s %9s %9s %9s  %s", "operator", "before",
+                      "after", "error", "error", "speed", "speed", "change", "signature");
+    for (size_t i = 0; i < c->count; i++)
+        add_pair(tui, lines, &c->pairs[i]);
 }
 
 void pw_view_trends(struct pw_tui *tui, struct pw_lines *lines)
 {
-    if (tui->detail >= tui->inventory->signature_count) {
-        pw_lines_add(lines, PW_STYLE_DIM, 2, "No signature is chosen: 1 goes to the inventory, 4 on one comes back.");
-        return;
+    if (tui->at->comparison.known && tui->show_comparison)
+        add_comparison(tui, lines);
+    if (tui->whole_graph) {
+        add_graph(tui, lines);
+    } else if (tui->detail >= tui->inventory->signature_count) {
+        pw_lines_wrap(lines, PW_STYLE_DIM, 2,
+                      "No signature is chosen: 1 goes to the inventory, 4 on one comes back; w shows the whole graph.");
+    } else {
+        pw_lines_addf(lines, PW_STYLE_BOLD, 1, "%s  %s", tui->inventory->signatures[tui->detail].op_label,
+                      tui->inventory->signatures[tui->detail].shapes);
+        add_history(tui, lines);
     }
-    pw_lines_addf(lines, PW_STYLE_BOLD, 1, "%s  %s", tui->inventory->signatures[tui->detail].op_label,
-                  tui->inventory->signatures[tui->detail].shapes);
-    add_history(tui, lines);
-    if (tui->at->comparison)
-        add_comparison(tui->at->comparison, lines);
-}
-
-void pw_view_baselines(struct pw_tui *tui, struct pw_lines *lines)
-{
-    struct pw_buf command = {0};
-
-    if (!tui->at->baselines) {
-        pw_lines_add(lines, PW_STYLE_DIM, 3, "Looking at the baselines...");
-        return;
-    }
-    if (!tui->at->baselines[0]) {
-        pw_lines_wrap(lines, PW_STYLE_DIM, 3, "This graph has no baselines on this kind of target yet:");
-        pw_tui_command(tui, "baseline record", &command);
-        pw_lines_wrap(lines, PW_STYLE_NORMAL, 3, pw_buf_text(&command));
-        pw_buf_clear(&command);
-        pw_lines_wrap(lines, PW_STYLE_DIM, 3, "makes a pending one, A here approves it.");
-        return;
-    }
-    for (const char *line = tui->at->baselines; *line;) {
-        size_t length = strcspn(line, "\n");
-
-        pw_lines_addf(lines, length && line[length - 1] == ':' ? PW_STYLE_BOLD : PW_STYLE_NORMAL, 1, "%.*s",
-                      (int)length, line);
-        line += length + (line[length] == '\n');
-    }
-}
-
-#define FIELD_COLUMN 36 /* a value that does not fit behind it goes below its name */
-
-/* A line of the environment's text: its mark, and the parts before and after the tab. */
-typedef void add_line(struct pw_lines *lines, const char *line, size_t length, size_t name);
-
-static void add_lock(struct pw_lines *lines, const char *line, size_t length, size_t name)
-{
-    char text[1024];
-
-    (void)name;
-    snprintf(text, sizeof text, "%.*s", (int)(length - 1), line + 1);
-    if (*line == '=' || *line == '!')
-        pw_lines_wrap(lines, *line == '=' ? PW_STYLE_NORMAL : PW_STYLE_BAD, 3, text);
-}
-
-static void add_field(struct pw_lines *lines, const char *line, size_t length, size_t name)
-{
-    char value[1024];
-
-    if (*line == '=' || *line == '!' || name >= length)
-        return;
-    pw_lines_addf(lines, PW_STYLE_DIM, 3, "%.*s", (int)name, line);
-    snprintf(value, sizeof value, "%.*s", (int)(length - name - 1), line + name + 1);
-    if (FIELD_COLUMN + 1 + (int)pw_text_width(value) <= lines->width)
-        pw_lines_moref(lines, PW_STYLE_NORMAL, FIELD_COLUMN, " %s", value[0] ? value : "-");
-    else
-        pw_lines_wrap(lines, PW_STYLE_NORMAL, 6, value);
-}
-
-static void each_environment_line(const char *text, struct pw_lines *lines, add_line *add)
-{
-    for (const char *line = text; *line;) {
-        size_t length = strcspn(line, "\n");
-
-        if (length)
-            add(lines, line, length, strcspn(line, "\t\n"));
-        line += length + (line[length] == '\n');
-    }
-}
-
-void pw_view_device(struct pw_tui *tui, struct pw_lines *lines)
-{
-    pw_lines_addf(lines, PW_STYLE_BOLD, 1, "target %s", tui->at->target);
-    if (tui->at->device_failed)
-        pw_lines_add(lines, PW_STYLE_BAD, 3, tui->at->device);
-    if (!tui->at->environment) {
-        pw_lines_add(lines, PW_STYLE_DIM, 3, "Looking at the environment...");
-        return;
-    }
-    pw_lines_head(lines, "Lock");
-    each_environment_line(tui->at->environment, lines, add_lock);
-    pw_lines_head(lines, "Environment (what timings depend on is marked *)");
-    each_environment_line(tui->at->environment, lines, add_field);
 }

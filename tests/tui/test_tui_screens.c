@@ -3,10 +3,18 @@
 #include "fake.h"
 
 #include "paths.h"
+#include "store/history.h"
 #include "store/store.h"
 
-static const char *const screens[] = {"inventory", "detail", "run",      "trends", "end-to-end",
-                                      "baselines", "device", "messages", "help"};
+/* A screen, under a name of its own where keys show another part of it. */
+static const struct {
+    const char *name, *screen, *keys;
+} screens[] = {{"inventory", "inventory", ""},   {"detail", "detail", ""},
+               {"detail-end", "detail", "G"},    {"run", "run", ""},
+               {"trends", "trends", ""},         {"trends-graph", "trends", "w"},
+               {"end-to-end", "end-to-end", ""}, {"end-to-end-culprit", "end-to-end", "w"},
+               {"baselines", "baselines", ""},   {"device", "device", ""},
+               {"messages", "messages", ""},     {"help", "help", ""}};
 static const int sizes[][2] = {{80, 24}, {120, 40}, {40, 10}};
 
 static void fill_run(struct pw_tui *tui)
@@ -61,6 +69,9 @@ static void fill_answers(struct pw_tui *tui)
     struct pw_store_signature_row rows[6];
     struct pw_event history = {
         .kind = PW_EVENT_ANSWER, .ask = PW_ASK_HISTORY, .about = 1, .rows = rows, .row_count = 6};
+    struct pw_session_mark marks[3];
+    struct pw_store_graph_row graph_rows[6];
+    struct pw_event whole = {.kind = PW_EVENT_ANSWER, .ask = PW_ASK_GRAPH, .graph_row_count = 6};
     struct pw_event environment = {
         .kind = PW_EVENT_ANSWER,
         .ask = PW_ASK_ENVIRONMENT,
@@ -84,6 +95,26 @@ static void fill_answers(struct pw_tui *tui)
                                                   .target_ns = 1000 + 100 * i,
                                                   .reference_ns = 1000,
                                                   .environment_id = i ? "9ab3f1c25d6e7f80" : "576cd2a469ee5f68"};
+    marks[0] = (struct pw_session_mark){.number = 1, .recorded_ms = rows[1].wall_ms, .environment_id = ""};
+    marks[1] = (struct pw_session_mark){
+        .number = 2, .throughput = true, .recorded_ms = rows[4].wall_ms + 5000, .environment_id = "9ab3f1c25d6e7f80"};
+    marks[2] = (struct pw_session_mark){
+        .number = 3, .throughput = true, .recorded_ms = rows[4].wall_ms, .environment_id = "elsewhere"};
+    history.marks = whole.marks = marks;
+    history.mark_count = whole.mark_count = 3;
+    whole.graph_rows = graph_rows;
+    for (int i = 0; i < 6; i++)
+        graph_rows[i] = (struct pw_store_graph_row){.run_id = 10 + i,
+                                                    .wall_ms = rows[i].wall_ms,
+                                                    .kind = i % 2 ? "run" : "check",
+                                                    .outcome = i == 4 ? "failed" : "held",
+                                                    .environment_id = "9ab3f1c25d6e7f80",
+                                                    .signatures = i % 2 ? 0 : 62,
+                                                    .failed = i == 4,
+                                                    .worst_share = i == 4 ? 20 : 0.1 + 0.1 * i,
+                                                    .target_ns = 1000 + 100 * i,
+                                                    .reference_ns = 1000};
+    send(tui, &whole);
     send(tui, &history);
     send(tui, &environment);
     send(tui, &baselines);
@@ -152,11 +183,13 @@ static void test_screens(void **state)
             fill_answers(tui);
             press(tui, "1\033"); /* without the filter */
             tui->flash[0] = '\0';
-            snprintf(command, sizeof command, ":screen %s\n", screens[i]);
-            if (strcmp(screens[i], "detail") == 0 || strcmp(screens[i], "trends") == 0)
+            snprintf(command, sizeof command, ":screen %s\n", screens[i].screen);
+            if (strcmp(screens[i].screen, "detail") == 0 || strcmp(screens[i].screen, "trends") == 0)
                 press(tui, "/softmax\n");
             press(tui, command);
-            snprintf(name, sizeof name, "%s-%dx%d", screens[i], sizes[s][0], sizes[s][1]);
+            screen_of(tui); /* what keys that move are about */
+            press(tui, screens[i].keys);
+            snprintf(name, sizeof name, "%s-%dx%d", screens[i].name, sizes[s][0], sizes[s][1]);
             compare(name, screen_of(tui));
             close_tui(tui);
         }

@@ -350,6 +350,18 @@ static void time_as_text(void **state)
     assert_string_equal(pw_clock_iso(0, text, sizeof text), "1970-01-01T00:00:00Z");
     assert_string_equal(pw_clock_iso(1772368496789, text, sizeof text), "2026-03-01T12:34:56Z");
     assert_string_equal(pw_clock_iso(-1, text, sizeof text), "1969-12-31T23:59:59Z");
+    int64_t at = 0;
+    assert_true(pw_clock_parse_iso("2026-03-01T12:34:56Z", &at) && at == 1772368496000);
+    assert_true(pw_clock_parse_iso("1970-01-01T00:00:00Z", &at) && at == 0);
+    static const char *const wrong[] = {"",
+                                        "2026-03-01",
+                                        "2026-13-01T12:34:56Z",
+                                        "2026-03-01T24:34:56Z",
+                                        "2026-03-01T12:34:56",
+                                        "2026-03-01T12:34:56Zx",
+                                        "1969-03-01T12:34:56Z"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_false(pw_clock_parse_iso(wrong[i], &at));
     assert_string_equal(pw_clock_iso(0, text, 5), "");
     int64_t before = pw_clock_ns();
     pw_clock_sleep_ns(1000000);

@@ -370,12 +370,60 @@ static void test_backup_beside_a_writer(void **state)
     pw_store_close(store);
 }
 
+/* What runs say of the whole graph: sums over nodes of what was timed on both sides, the worst share, outputs. */
+static void test_graph(void **state)
+{
+    struct pw_store *store = open_db("x.db", false);
+    struct pw_arena arena = {0};
+    struct pw_store_graph_row *rows = NULL;
+    struct pw_error err = {0};
+    size_t count = 0;
+
+    (void)state;
+    add_signature(store, SOFTMAX, "Softmax-13");
+    add_signature(store, "00112233445566bb", "MatMul-13");
+    add_signature(store, "00112233445566cc", "Add-14");
+    add_run(store, SOFTMAX, "opencl", "e1", 1000, 2e-7, 700);
+    sql(store, "UPDATE result SET nodes = 3, worst_ratio = 0.25");
+    sql(store, "INSERT INTO result(run, signature, wall_ms, standing, coverage, implementation, nodes, cases, held,"
+               " failed, no_evidence, worst_ratio, target_ns, reference_ns, gate_failed) VALUES"
+               "(1, '00112233445566bb', 1001, 'failed', 'kernel', 'k', 2, 1, 0, 1, 0, 8.5, 100, 500, 1),"
+               "(1, '00112233445566cc', 1001, 'held', 'kernel', 'k', 9, 1, 1, 0, 0, 0.5, 100, NULL, 0)");
+    sql(store, "INSERT INTO run(kind, graph, model_path, target, target_kind, device, environment, bindings, protocol,"
+               " version, seed, begin_ms, end_ms, outcome, exit_code) VALUES"
+               "('run', 'abcd12', 'm', 'opencl', 'k', 'd', '{}', '', '', '1', 1, 2000, 2001, 'failed', 1),"
+               "('run', 'abcd12', 'm', 'other', 'k', 'd', '{}', '', '', '1', 1, 3000, 3001, 'held', 0),"
+               "('bench', 'abcd12', 'm', 'opencl', 'k', 'd', '{}', '', '', '1', 1, 4000, 4001, 'held', 0)");
+    sql(store, "INSERT INTO run_output(run, output, name, held, error, tolerance, reason) VALUES"
+               "(2, 0, 'a', 1, 1e-4, 1e-3, ''), (2, 1, 'b', 0, 6e-3, 2e-3, 'x'), (2, 2, 'c', 1, NULL, 1e-3, '')");
+    sql(store, "INSERT INTO run_figure(run, name, value) VALUES(2, 'target_ns', 4000), (2, 'reference_ns', 1000)");
+    if (pw_store_graph_history(store, "abcd12", "opencl", &arena, &rows, &count, &err) != PW_OK)
+        fail_msg("%s", err.message);
+    assert_int_equal(count, 2); /* the benchmark has no results, the other run another target */
+    assert_int_equal(rows[0].signatures, 3);
+    assert_int_equal(rows[0].failed, 1);
+    assert_int_equal(rows[0].timed, 2);
+    assert_true(rows[0].worst_share == 8.5);
+    assert_true(rows[0].target_ns == 3 * 700 + 2 * 100 && rows[0].reference_ns == 3 * 1000 + 2 * 500);
+    assert_string_equal(rows[0].environment_id, "e1");
+    assert_string_equal(rows[1].kind, "run");
+    assert_string_equal(rows[1].outcome, "failed");
+    assert_int_equal(rows[1].signatures, 0);
+    assert_true(rows[1].worst_share == 3);
+    assert_true(rows[1].target_ns == 4000 && rows[1].reference_ns == 1000);
+    assert_int_equal(pw_store_graph_history(store, "none", "opencl", &arena, &rows, &count, &err), PW_OK);
+    assert_int_equal(count, 0);
+    pw_arena_clear(&arena);
+    pw_store_close(store);
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(test_filters), TEST(test_report),    TEST(test_environments_are_series_of_their_own),
         TEST(test_prune),   TEST(test_decisions), TEST(test_backup_beside_a_writer),
+        TEST(test_graph),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
