@@ -179,7 +179,7 @@ void pw_chart_add(const struct pw_chart *chart, bool ascii, struct pw_lines *lin
     plot->height = chart->height < 2 ? 2 : chart->height > HEIGHT_MAX ? HEIGHT_MAX : chart->height;
     draw_series(chart, plot, low, high);
     draw_flags(chart, plot);
-    pw_lines_add(lines, PW_STYLE_BOLD, 3, chart->title);
+    pw_lines_wrap(lines, PW_STYLE_BOLD, 3, chart->title);
     for (int y = 0; y < plot->height; y++) {
         struct pw_buf row = {0};
         double at = high - (high - low) * y / (plot->height - 1);
