@@ -376,6 +376,21 @@ static inline void pw_share(int n, int *begin, int *end)
         return r * PW_CAT(as_, D)((PW_CAT(convert_, L)(n) + 1023) << 52); \
     }
 
+/*
+ * A function: F of two vectors, lane by lane. PoCL 3.1's vector functions of double go wrong where one lane is special: fmod
+ * never ends with a zero divisor among others, pow gives ordinary lanes beside a zero or an infinity other numbers.
+ */
+#define PW_DEFINE_LANES(NAME, F, T, N) \
+    static inline PW_VEC(T, N) NAME(PW_VEC(T, N) u, PW_VEC(T, N) v) \
+    { \
+        T a[N], b[N]; \
+        PW_CAT(vstore, N)(u, 0, a); \
+        PW_CAT(vstore, N)(v, 0, b); \
+        for (int k = 0; k < N; k++) \
+            a[k] = F(a[k], b[k]); \
+        return PW_CAT(vload, N)(0, a); \
+    }
+
 /* The kernel of a unary map, out0 = F(in0), by vectors of VEC over a contiguous chunk a work-item: F(N, x) takes a vector of
  * N in PW_COMPUTEN(in0, N). PW_MAP_MORE are further parameters, which F may name; defined before, perhaps empty. */
 #define PW_DEFINE_MAP(NAME, F) \

@@ -34,7 +34,18 @@
 #if PW_IS_FLOAT(in0)
 #define g_Div(N, u, v) ((u) / (v))
 #define g_Mean(N, u, v) (((u) + (v)) * K(N, 0.5f))
-#define g_Fmod(N, u, v) fmod(u, v)
+#if PW_IS_DOUBLE(in0)
+#if VEC > 1
+PW_DEFINE_LANES(PW_CAT(fmod_lanes_, VEC), fmod, double, VEC)
+PW_DEFINE_LANES(PW_CAT(pow_lanes_, VEC), pow, double, VEC)
+#endif
+#define fmod_lanes_1(u, v) fmod(u, v)
+#define pow_lanes_1(u, v) pow(u, v)
+#define FMOD(N, u, v) PW_CAT(fmod_lanes_, N)(u, v)
+#else
+#define FMOD(N, u, v) fmod(u, v)
+#endif
+#define g_Fmod(N, u, v) FMOD(N, u, v)
 #define g_Mod(N, u, v) PW_CAT(floor_mod_, N)(u, v)
 /* NaN of either side wins. */
 #define g_Max(N, u, v) (((u) > (v)) | ((u) != (u)) ? (u) : (v))
@@ -44,7 +55,7 @@
 #define FLOOR_MOD(N) \
     static inline TYPE(N) floor_mod_##N(TYPE(N) u, TYPE(N) v) \
     { \
-        TYPE(N) r = fmod(u, v); \
+        TYPE(N) r = FMOD(N, u, v); \
         TYPE(N) moved = (r < K(N, 0)) != (v < K(N, 0)) ? r + v : r; \
         return r == K(N, 0) ? copysign(r, v) : moved; \
     }
@@ -224,6 +235,8 @@ DEFINE_POWER(16, float16, int16, double16, long16)
 #endif
 #define power_1(x, y) pow(x, y)
 #define g_Pow(N, u, v) PW_CAT(power_, N)(u, v)
+#elif PW_IS_DOUBLE(in0)
+#define g_Pow(N, u, v) PW_CAT(pow_lanes_, N)(u, v)
 #else
 #define g_Pow(N, u, v) pow(u, v)
 #endif

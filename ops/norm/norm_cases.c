@@ -219,6 +219,12 @@ const struct pw_room_case pw_norm_cases[] = {
      {"float32[1,2,10] 0.7071067811865475"},
      NULL,
      0},
+    {"norm/lrn_special_lanes",
+     "LRN-13 size=1 alpha=1.0 beta=0.6",
+     {"float64[1,1,8] inf 1 2 0 -inf 3 nan 0.5"},
+     {"float64[1,1,8] nan 0.6597539444834084 0.761461546267556 0.0 nan 0.7535658880836832 nan 0.43734482725056817"},
+     NULL,
+     0},
     {"norm/lrn_size", "LRN-13 size=0", {"float32[1,1,1] 0"}, {NULL}, "at least 1", 0},
 
     /* s = 2 3 5 | -1 0 1 as the layer cases above */

@@ -73,6 +73,12 @@ typedef PW_COMPUTE8(X) acc_8;
 /* base^-beta; the usual exponent by two square roots. */
 #define POWER(base) (beta == 0.75f ? (acc_t)1 / (sqrt(base) * sqrt(sqrt(base))) : pow(base, (acc_t)(-beta)))
 
+#if PW_IS_DOUBLE(X)
+PW_DEFINE_LANES(power_8, pow, double, 8)
+#else
+#define power_8(x, y) pow(x, y)
+#endif
+
 static inline acc_t lrn_one(__global const PW_TYPE(X) *X, long base, int c, int from, int to, int inner, acc_t alpha,
                             float beta, float bias)
 {
@@ -107,7 +113,7 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void lrn_planes(__global
         if (beta == 0.75f)
             y = PW_LOAD8(X, base + (long)c * inner + i) / (sqrt(sum) * sqrt(sqrt(sum)));
         else
-            y = PW_LOAD8(X, base + (long)c * inner + i) * pow(sum, (acc_8)(-beta));
+            y = PW_LOAD8(X, base + (long)c * inner + i) * power_8(sum, (acc_8)(-beta));
         PW_STORE8(Y, base + (long)c * inner + i, y);
     }
     for (; i < inner; i++)
