@@ -198,11 +198,27 @@ static double flop_scale(const struct pw_signature *s)
     return s->dtype == PW_DTYPE_FLOAT64 ? 0.5 : 1; /* half the lanes */
 }
 
+/* Bytes that the operator has to move: of a table from which it takes some rows, those rows. */
+static void take_traffic(const struct pw_signature *s, const struct pw_measure *measure, struct pw_bench_figure *f)
+{
+    struct pw_measure_traffic traffic;
+    double least = s->bytes_value, read;
+
+    pw_measure_traffic(measure, &traffic);
+    read = traffic.read_bytes;
+    if (!isnan(least) && least - traffic.write_bytes < read)
+        read = least > traffic.write_bytes ? least - traffic.write_bytes : 0;
+    f->read_bytes = read;
+    f->write_bytes = traffic.write_bytes;
+    f->footprint = traffic.write_bytes;
+    if (traffic.read_bytes > 0)
+        f->footprint += (traffic.footprint - traffic.write_bytes) * read / traffic.read_bytes;
+}
+
 static void make_figure(struct bench *b, size_t i)
 {
     struct pw_bench_figure *f = &b->report->figures[i];
     const struct pw_measure_result *raw = f->target_raw, *reference = f->reference_raw;
-    struct pw_measure_traffic traffic;
 
     summarize(raw, &f->target);
     summarize(reference, &f->reference);
@@ -218,12 +234,8 @@ static void make_figure(struct bench *b, size_t i)
     f->device_ns = raw->device_ns;
     if (f->target.median > b->report->launch_ns)
         f->net_ns = f->target.median - b->report->launch_ns;
-    if (pw_measure_call(b->report->measures[i])) {
-        pw_measure_traffic(b->report->measures[i], &traffic);
-        f->read_bytes = traffic.read_bytes;
-        f->write_bytes = traffic.write_bytes;
-        f->footprint = traffic.footprint;
-    }
+    if (pw_measure_call(b->report->measures[i]))
+        take_traffic(signature_at(b, i), b->report->measures[i], f);
     f->flops_rate = f->flops * 1e9 / f->target.median;
     f->bytes_rate = (f->read_bytes + f->write_bytes) * 1e9 / f->target.median;
     const struct pw_roof_request roof = {.flops = f->flops,

@@ -34,6 +34,9 @@ exits "cold, JSON, one operator" 0 "$PORTWRIGHT" bench two.onnx --op MatMul --ca
 says "cold is said" out.json '"cache": "cold"'
 says "raw runs are there" out.json '"runs_ns"'
 says "the environment is there" out.json '"openblas"'
+"$PORTWRIGHT" make-graph 'Gather-13 (=float32[10000,64] uniform 1, int64[4])' -o rows.onnx >/dev/null || exit 1
+exits "some rows of a table" 0 "$PORTWRIGHT" bench rows.onnx --no-roofline --time 100ms --db "" --format json
+says "count as what they are" "$scratch/out" '"read_bytes": 1056.0' # 4 rows of 256 bytes and 4 indices of 8
 exits "an environment is pinned" 0 "$PORTWRIGHT" env --lock
 exits "the pinned one" 0 "$PORTWRIGHT" bench two.onnx --op Relu --no-roofline --time 100ms --db ""
 says "which is said" "$scratch/out" "as portwright.lock pins it"
