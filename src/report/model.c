@@ -70,6 +70,18 @@ size_t pw_report_elsewhere(const struct pw_report *report, const struct pw_repor
     return n;
 }
 
+const char *pw_report_figure_text(const char *name, double value, char *dst, size_t size)
+{
+    if (pw_text_ends(name, "_ns"))
+        return pw_text_duration(dst, size, value * 1e-9);
+    if (pw_text_ends(name, "seconds"))
+        return pw_text_duration(dst, size, value);
+    if (pw_text_ends(name, "bytes"))
+        return pw_text_bytes(dst, size, value);
+    snprintf(dst, size, "%.6g", value);
+    return dst;
+}
+
 bool pw_report_waiver_over(const struct pw_report *report, const struct pw_triage_entry *entry)
 {
     char today[PW_TRIAGE_DATE];

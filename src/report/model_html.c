@@ -29,7 +29,8 @@ static const char style[] =
     ".card{background:var(--panel);border-radius:8px;padding:.7rem 1rem}.card b{display:block;font-size:1.5rem}\n"
     ".v{font-weight:600}.v-held{color:var(--good)}.v-failed{color:var(--bad);text-decoration:underline}"
     ".v-unproven,.v-mistrusted{color:var(--warn)}\n"
-    "svg{width:100%;height:auto;margin:.4rem 0}td svg{width:90px}svg text{fill:var(--ink);font:12px "
+    "svg{width:100%;height:auto;margin:.4rem 0}.chart svg{min-width:640px}td svg{width:90px}svg "
+    "text{fill:var(--ink);font:12px "
     "system-ui,sans-serif}"
     "svg .small{font-size:11px}svg .end{text-anchor:end}svg .middle{text-anchor:middle}svg text.on{fill:#fff}\n"
     ".grid{stroke:var(--line)}.limit{stroke:var(--ink);stroke-dasharray:4 3}.roof{stroke:var(--soft);fill:none;"
@@ -131,7 +132,7 @@ static void signature_row(const struct pw_report_target_part *p, const struct pw
     pw_buf_printf(out, "<td class=\"n\">%s%s</td>",
                   isnan(target) ? "–" : pw_text_duration(time, sizeof time, target / 1e9),
                   pw_report_row_elsewhere(p, row) ? " †" : "");
-    cell_real(out, 2, 'f', "×", pw_report_row_speed(row));
+    cell_real(out, 3, 'g', "×", pw_report_row_speed(row));
     pw_buf_puts(out, "<td>");
     pw_svg_trend(row, out);
     pw_buf_puts(out, "</td></tr>\n");
@@ -183,7 +184,7 @@ static void side_by_side(const struct pw_report *report, struct pw_buf *out)
             pw_buf_printf(out, "<td>%s</td><td class=\"v v-%s\">%s</td>", pw_report_row_coverage(row),
                           strchr(verdict, ' ') ? "none" : verdict, verdict);
             cell_real(out, 2, 'f', "", pw_report_row_share(row));
-            cell_real(out, 2, 'f', "×", pw_report_row_speed(row));
+            cell_real(out, 3, 'g', "×", pw_report_row_speed(row));
         }
         pw_report_missing_on(report, i, &missing);
         cell(out, pw_buf_text(&missing));
@@ -196,7 +197,7 @@ static void side_by_side(const struct pw_report *report, struct pw_buf *out)
 static void figures(const char *title, const char *none, const struct pw_store_run_row *run,
                     const struct pw_store_figure_row *rows, size_t count, struct pw_buf *out)
 {
-    char when[32];
+    char when[32], text[48];
 
     pw_buf_printf(out, "<h3>%s</h3>\n", title);
     if (!run->id) {
@@ -209,7 +210,8 @@ static void figures(const char *title, const char *none, const struct pw_store_r
     for (size_t i = 0; i < count; i++) {
         pw_buf_puts(out, "<tr>");
         cell(out, rows[i].name);
-        cell_real(out, 6, 'g', "", rows[i].value);
+        pw_buf_printf(out, "<td class=\"n\">%s</td>",
+                      pw_report_figure_text(rows[i].name, rows[i].value, text, sizeof text));
         pw_buf_puts(out, "</tr>\n");
     }
     pw_buf_puts(out, "</table>\n");
@@ -277,6 +279,17 @@ static void waivers(const struct pw_report *report, struct pw_buf *out)
         pw_buf_puts(out, "</table>\n");
 }
 
+typedef void draw(const struct pw_report *report, const struct pw_report_target_part *part, struct pw_buf *out);
+
+/* On a narrow screen a chart keeps a size that can be read, and scrolls. */
+static void chart(const char *title, const char *caption, draw *picture, const struct pw_report *report,
+                  const struct pw_report_target_part *p, struct pw_buf *out)
+{
+    pw_buf_printf(out, "<h3>%s</h3>\n<p class=\"soft\">%s</p>\n<div class=\"wide chart\">\n", title, caption);
+    picture(report, p, out);
+    pw_buf_puts(out, "</div>\n");
+}
+
 static void target_part(const struct pw_report *report, const struct pw_report_target_part *p, struct pw_buf *out)
 {
     pw_buf_puts(out, "<h2>");
@@ -286,14 +299,16 @@ static void target_part(const struct pw_report *report, const struct pw_report_t
     pw_buf_puts(out, "</p>\n");
     cards(report, p, out);
     evidence(p, out);
-    pw_buf_puts(out, "<h3>Coverage by category</h3>\n");
-    pw_svg_coverage(report, p, out);
-    pw_buf_puts(out, "<h3>Error against tolerance</h3>\n");
-    pw_svg_errors(report, p, out);
-    pw_buf_puts(out, "<h3>Operators and dtypes</h3>\n");
-    pw_svg_heat(report, p, out);
-    pw_buf_puts(out, "<h3>Roofline</h3>\n");
-    pw_svg_roofline(report, p, out);
+    chart("Coverage by category", "Signatures by what serves them.", pw_svg_coverage, report, p, out);
+    chart("Error against tolerance",
+          "Worst error of each signature's cases over its tolerance, on a logarithmic axis; the number is the error.",
+          pw_svg_errors, report, p, out);
+    chart("Operators and dtypes", "Worst error over tolerance: 1 is the limit, 0 is exact.", pw_svg_heat, report, p,
+          out);
+    chart("Roofline",
+          "A point is a signature; the tick above it is what the measured peaks allow for its FLOPs and bytes at its "
+          "level of the memory.",
+          pw_svg_roofline, report, p, out);
     signatures(report, p, out);
     figures("End to end", "Not measured: portwright run compares the whole graph.", &p->endtoend_run, p->figures,
             p->figure_count, out);

@@ -85,7 +85,7 @@ static void signatures(const struct pw_report *report, const struct pw_report_ta
                           ? "-"
                           : pw_text_duration(time, sizeof time, pw_report_row_target_ns(row) / 1e9),
                       pw_report_row_elsewhere(p, row) ? " †" : "");
-        number(out, 2, 'f', "x", pw_report_row_speed(row));
+        number(out, 3, 'g', "x", pw_report_row_speed(row));
         pw_buf_printf(out, " | %s | ", row->bench ? row->bench->bound : "-");
         if (row->triage) {
             pw_buf_printf(out, "%s ", pw_triage_status_name(row->triage->status));
@@ -131,7 +131,7 @@ static void side_by_side(const struct pw_report *report, struct pw_buf *out)
             pw_buf_printf(out, " | %s | %s | ", pw_report_row_coverage(row), pw_report_row_verdict(row));
             number(out, 2, 'f', "", pw_report_row_share(row));
             pw_buf_puts(out, " | ");
-            number(out, 2, 'f', "x", pw_report_row_speed(row));
+            number(out, 3, 'g', "x", pw_report_row_speed(row));
         }
         pw_report_missing_on(report, i, &missing);
         pw_buf_puts(out, " | ");
@@ -143,7 +143,7 @@ static void side_by_side(const struct pw_report *report, struct pw_buf *out)
 
 static void end_to_end(const struct pw_report_target_part *p, struct pw_buf *out)
 {
-    char when[32];
+    char when[32], text[48];
 
     pw_buf_puts(out, "\n### End to end\n\n");
     if (!p->endtoend_run.id) {
@@ -166,8 +166,7 @@ static void end_to_end(const struct pw_report_target_part *p, struct pw_buf *out
         pw_buf_puts(out, "- ");
         pw_report_md_cell(out, p->figures[i].name);
         pw_buf_puts(out, ": ");
-        number(out, 6, 'g', "", p->figures[i].value);
-        pw_buf_putc(out, '\n');
+        pw_buf_printf(out, "%s\n", pw_report_figure_text(p->figures[i].name, p->figures[i].value, text, sizeof text));
     }
 }
 

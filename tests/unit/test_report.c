@@ -213,7 +213,7 @@ static void test_side_by_side(void **state)
     pw_report_md(report, &text);
     shows(&text,
           "| opencl: covered | opencl: verdict | opencl: of tolerance | opencl: speed | plugin:chip.so: covered |");
-    shows(&text, "| kernel | held | 0.25 | 1.50x | missing | unproven |");
+    shows(&text, "| kernel | held | 0.25 | 1.5x | missing | unproven |");
     shows(&text, "| plugin:chip.so |\n");
     pw_buf_clear(&text);
     pw_report_html(report, &text);
