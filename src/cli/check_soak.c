@@ -3,12 +3,14 @@
 #include <dirent.h>
 #include <math.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/compiler.h"
+#include "base/file.h"
 #include "bench/stats.h"
 #include "cli/check_run.h"
 #include "store/endtoend.h"
@@ -17,6 +19,7 @@
 #define DEFAULT_DB ".portwright/portwright.db"
 #define SAY_EVERY_NS (10 * INT64_C(1000000000))
 #define SAMPLES_MAX 100000 /* rounds whose time and memory are kept */
+#define KILL_EVERY_NS (600 * INT64_C(1000000000))
 
 struct soak {
     const struct pw_options *options;
@@ -28,8 +31,12 @@ struct soak {
     int64_t begin_ns, end_ns;
     /* what was seen */
     size_t rounds, cases, failures, deaths, graph_runs, graph_failures;
-    double error_drift; /* largest growth of a signature's worst error, relative to the first round */
-    bool held_after_death;
+    size_t kills;      /* of workers, on purpose: that a run goes on is seen, not assumed */
+    size_t unanswered; /* of those, whose case has not come back as lost; it may have been none */
+    bool shaken;       /* a worker died or was killed, and no whole round has held since */
+    bool shaken_now;   /* in this round */
+    int64_t next_kill_ns;
+    double error_drift;         /* largest growth of a signature's worst error, relative to the first round */
     int64_t *round_ns, *memory; /* by round */
     size_t sample_count;
     struct pw_error error;
@@ -37,6 +44,22 @@ struct soak {
 };
 
 /* ---- memory of this process and of its workers ---- */
+
+static bool child_of(const char *pid, pid_t parent)
+{
+    char path[300], line[256];
+    int ppid = -1;
+    FILE *file;
+
+    snprintf(path, sizeof path, "/proc/%.20s/status", pid);
+    file = fopen(path, "r");
+    while (file && ppid < 0 && fgets(line, sizeof line, file))
+        if (sscanf(line, "PPid: %d", &ppid) != 1)
+            ppid = -1;
+    if (file)
+        fclose(file);
+    return ppid == (int)parent;
+}
 
 static int64_t anonymous_of(const char *pid, pid_t parent)
 {
@@ -75,17 +98,64 @@ static int64_t memory_now(void)
 
 /* ---- following jobs ---- */
 
+/* A target's worker among our children; 0 none. */
+static pid_t some_worker(void)
+{
+    DIR *dir = opendir("/proc");
+    pid_t found = 0;
+
+    for (struct dirent *entry; dir && !found && (entry = readdir(dir)) != NULL;) {
+        struct pw_buf command = {0};
+        char path[300];
+        int64_t pid;
+
+        if (!pw_text_int64(entry->d_name, &pid) || !child_of(entry->d_name, getpid()))
+            continue;
+        snprintf(path, sizeof path, "/proc/%.20s/cmdline", entry->d_name);
+        if (pw_file_read(path, 4096, &command, NULL) == PW_OK) {
+            size_t first = strlen(pw_buf_text(&command)) + 1;
+
+            if (first < command.size && !strcmp(command.data + first, "--worker"))
+                found = (pid_t)pid;
+        }
+        pw_buf_clear(&command);
+    }
+    if (dir)
+        closedir(dir);
+    return found;
+}
+
+/* In the middle of a round now and then, from the second on. */
+static void maybe_kill(struct soak *soak)
+{
+    pid_t worker;
+
+    if (!soak->rounds || pw_clock_ns() < soak->next_kill_ns)
+        return;
+    worker = some_worker();
+    if (worker && kill(worker, SIGKILL) == 0) {
+        soak->kills++;
+        soak->unanswered++;
+        soak->shaken = soak->shaken_now = true;
+    }
+    soak->next_kill_ns = pw_clock_ns() + KILL_EVERY_NS;
+}
+
 static void on_case(struct soak *soak, const struct pw_case_result *result)
 {
-    bool died = result->verdict == PW_VERDICT_CRASH || result->verdict == PW_VERDICT_TIMEOUT;
+    bool failed = result->verdict > PW_VERDICT_WARN && result->verdict < PW_VERDICT_UNSUPPORTED;
 
     soak->cases++;
-    soak->failures += result->verdict > PW_VERDICT_WARN && result->verdict < PW_VERDICT_UNSUPPORTED;
-    soak->deaths += died;
-    if (died)
-        soak->held_after_death = false;
-    else if (soak->deaths && result->verdict <= PW_VERDICT_WARN)
-        soak->held_after_death = true;
+    if (result->verdict == PW_VERDICT_CRASH && soak->unanswered) {
+        soak->unanswered--; /* the one that we took */
+        return;
+    }
+    if (result->verdict == PW_VERDICT_CRASH || result->verdict == PW_VERDICT_TIMEOUT) {
+        soak->deaths++;
+        soak->shaken = soak->shaken_now = true;
+    }
+    soak->failures += failed;
+    maybe_kill(soak);
 }
 
 static void on_summary(struct soak *soak, const struct pw_signature_result *summary)
@@ -173,7 +243,9 @@ static pw_status run_rounds(struct soak *soak, struct pw_error *err)
     while (status == PW_OK && soak->error.status == PW_OK && pw_clock_ns() < soak->end_ns &&
            !pw_check_run_interrupted()) {
         int64_t begin = pw_clock_ns();
+        size_t failures = soak->failures + soak->graph_failures;
 
+        soak->shaken_now = false;
         status = pw_session_verify(soak->session, soak->selection, soak->selection_count, false, NULL, err);
         if (status != PW_OK)
             break;
@@ -186,6 +258,8 @@ static pw_status run_rounds(struct soak *soak, struct pw_error *err)
         }
         if (pw_clock_ns() < soak->end_ns && soak->error.status == PW_OK) {
             soak->rounds++;
+            soak->unanswered = 0; /* it died between two cases */
+            soak->shaken = soak->shaken && (soak->shaken_now || soak->failures + soak->graph_failures > failures);
             take_sample(soak, pw_clock_ns() - begin);
             if (!soak->options->quiet && pw_clock_ns() - said_ns >= SAY_EVERY_NS) {
                 said_ns = pw_clock_ns();
@@ -213,7 +287,13 @@ struct figure {
     const char *name;
     double value;
 };
-enum { FIGURES = 12 };
+enum { FIGURES = 13 };
+
+/* Seen, not assumed: a worker died, and a whole round held after the last one that did. */
+static bool recovered(const struct soak *soak)
+{
+    return soak->kills + soak->deaths && !soak->shaken;
+}
 
 static void make_figures(const struct soak *soak, double seconds, struct figure out[FIGURES])
 {
@@ -225,11 +305,12 @@ static void make_figures(const struct soak *soak, double seconds, struct figure 
         {"soak.graph_runs", (double)soak->graph_runs},
         {"soak.graph_failures", (double)soak->graph_failures},
         {"soak.worker_deaths", (double)soak->deaths},
-        {"soak.recovered", soak->deaths == 0 || soak->held_after_death},
+        {"soak.recovered", recovered(soak)},
         {"soak.error_drift", soak->error_drift},
         {"soak.time_drift", soak->sample_count ? drift(soak->round_ns, soak->sample_count) : NAN},
         {"soak.memory_drift", soak->sample_count ? drift(soak->memory, soak->sample_count) : NAN},
-        {"soak.memory_bytes", soak->sample_count ? (double)soak->memory[soak->sample_count - 1] : NAN}};
+        {"soak.memory_bytes", soak->sample_count ? (double)soak->memory[soak->sample_count - 1] : NAN},
+        {"soak.worker_kills", (double)soak->kills}};
 
     memcpy(out, figures, sizeof figures);
 }
@@ -293,10 +374,10 @@ static void print_summary(const struct soak *soak, const struct figure *figures,
     printf("  %-22s %zu, with %zu cases and %zu runs of the graph\n", "rounds", soak->rounds, soak->cases,
            soak->graph_runs);
     printf("  %-22s %zu cases, %zu runs of the graph\n", "failures", soak->failures, soak->graph_failures);
-    printf("  %-22s %zu%s\n", "worker deaths", soak->deaths,
-           !soak->deaths            ? ""
-           : soak->held_after_death ? ", and it went on"
-                                    : ", and nothing held afterwards");
+    printf("  %-22s %zu, and %zu killed on purpose%s\n", "worker deaths", soak->deaths, soak->kills,
+           soak->kills + soak->deaths == 0 ? ""
+           : recovered(soak)               ? ": a whole round held after each"
+                                           : ": no whole round held since the last");
     printf("  %-22s %+.1f %% at the worst signature\n", "errors", 100 * soak->error_drift);
     print_percent("times", figures[9].value);
     print_percent("memory", figures[10].value);

@@ -68,10 +68,13 @@ static void add_production(struct ledger *l, const struct pw_maturity_facts *f)
     else
         add(l, PW_MATURITY_PRODUCTION, soaked && f->soak_failures == 0, "a soak of two hours without a failure",
             "%.2f h, %.0f failures", f->soak_seconds / 3600, f->soak_failures);
-    add(l, PW_MATURITY_PRODUCTION, !isnan(f->soak_seconds) && f->recovered, "the run recovers when a worker dies", "%s",
-        isnan(f->soak_seconds) ? "not known"
-        : f->recovered         ? "it went on"
-                               : "it did not go on");
+    if (isnan(f->soak_seconds) || !(f->soak_deaths > 0))
+        add(l, PW_MATURITY_PRODUCTION, false, "the run recovers when a worker dies", "%s",
+            isnan(f->soak_seconds) ? "not known" : "not known: none died in the soak");
+    else
+        add(l, PW_MATURITY_PRODUCTION, f->recovered, "the run recovers when a worker dies",
+            "%.0f died or were killed on purpose; %s", f->soak_deaths,
+            f->recovered ? "a whole round held after the last" : "no whole round held afterwards");
     add(l, PW_MATURITY_PRODUCTION, f->locked && f->lock_matches, "the environment is pinned", "%s",
         !f->locked        ? "no portwright.lock"
         : f->lock_matches ? "as portwright.lock says"

@@ -320,7 +320,8 @@ static pw_status judge(struct building *b, struct pw_error *err)
     if (part->soak_run.id) {
         facts.soak_seconds = figure_of(part->soak, part->soak_count, "soak.seconds");
         facts.soak_failures = figure_of(part->soak, part->soak_count, "soak.failures");
-        facts.soak_deaths = figure_of(part->soak, part->soak_count, "soak.worker_deaths");
+        facts.soak_deaths = figure_of(part->soak, part->soak_count, "soak.worker_deaths") +
+                            figure_of(part->soak, part->soak_count, "soak.worker_kills");
         facts.recovered = figure_of(part->soak, part->soak_count, "soak.recovered") > 0;
     }
     facts.locked = pw_file_exists(LOCK_FILE);

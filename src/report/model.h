@@ -55,8 +55,8 @@ struct pw_maturity_facts {
     double soak_seconds;        /* NaN: none */
     double soak_failures;       /* verdicts and runs that failed in it */
     bool locked, lock_matches;  /* an environment lock is there, and the newest run is as pinned */
-    double soak_deaths;         /* of workers in it */
-    bool recovered;             /* a worker died in the soak and the run went on, or none died */
+    double soak_deaths;         /* of workers in it, those that it killed on purpose among them; NaN none known */
+    bool recovered;             /* and a whole round held after the last of them */
 };
 pw_maturity pw_maturity_judge(const struct pw_maturity_facts *facts, struct pw_maturity_evidence *evidence,
                               size_t *count);

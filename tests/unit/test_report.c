@@ -53,6 +53,7 @@ static void test_maturity(void **state)
     facts.soak_seconds = 7199;
     facts.soak_failures = 0;
     facts.recovered = facts.locked = facts.lock_matches = true;
+    facts.soak_deaths = 1;
     assert_int_equal(judge(&facts), PW_MATURITY_PERFORMANT); /* a second short */
     facts.soak_seconds = 7200;
     assert_int_equal(judge(&facts), PW_MATURITY_PRODUCTION);
@@ -62,6 +63,14 @@ static void test_maturity(void **state)
     facts.soak_failures = 1;
     assert_int_equal(judge(&facts), PW_MATURITY_PERFORMANT);
     facts.soak_failures = 0;
+    facts.soak_deaths = 0; /* nothing died, so that it recovers was not seen */
+    assert_int_equal(judge(&facts), PW_MATURITY_PERFORMANT);
+    facts.soak_deaths = NAN; /* a soak of an older version */
+    assert_int_equal(judge(&facts), PW_MATURITY_PERFORMANT);
+    facts.soak_deaths = 2;
+    facts.recovered = false;
+    assert_int_equal(judge(&facts), PW_MATURITY_PERFORMANT);
+    facts.recovered = true;
     facts.ran_end_to_end = false; /* whatever stands above, without the base nothing does */
     assert_int_equal(judge(&facts), PW_MATURITY_NONE);
 }
