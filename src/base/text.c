@@ -1,6 +1,7 @@
 /* The growing buffer, small helpers on strings, numbers as people read them. */
 #include "base/text.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <limits.h>
 #include <locale.h>
@@ -225,7 +226,12 @@ const char *pw_text_duration(char *dst, size_t dst_size, double seconds)
 #define NEAREST_MAX 3
 #define WORD_MAX 128
 
-/* Edit distance (insert, delete, replace, swap of neighbours), cut off above NEAREST_MAX. */
+static bool same_letter(char a, char b)
+{
+    return tolower((unsigned char)a) == tolower((unsigned char)b);
+}
+
+/* Edit distance (insert, delete, replace, swap of neighbours), whatever the case of letters. */
 static size_t distance(const char *a, size_t a_size, const char *b, size_t b_size)
 {
     size_t rows[3][WORD_MAX + 1];
@@ -235,12 +241,13 @@ static size_t distance(const char *a, size_t a_size, const char *b, size_t b_siz
         size_t *now = rows[i % 3], *above = rows[(i + 2) % 3], *two_above = rows[(i + 1) % 3];
         now[0] = i;
         for (size_t j = 1; j <= b_size; j++) {
-            size_t best = above[j - 1] + (a[i - 1] != b[j - 1]);
+            size_t best = above[j - 1] + !same_letter(a[i - 1], b[j - 1]);
             if (above[j] + 1 < best)
                 best = above[j] + 1;
             if (now[j - 1] + 1 < best)
                 best = now[j - 1] + 1;
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && two_above[j - 2] + 1 < best)
+            if (i > 1 && j > 1 && same_letter(a[i - 1], b[j - 2]) && same_letter(a[i - 2], b[j - 1]) &&
+                two_above[j - 2] + 1 < best)
                 best = two_above[j - 2] + 1;
             now[j] = best;
         }
@@ -261,8 +268,8 @@ const char *pw_text_nearest(const char *word, const char *const *candidates, siz
         if (other > WORD_MAX || gap >= best)
             continue;
         size_t d = distance(word, size, candidates[i], other);
-        /* Short words are near to everything. */
-        if (d < best && (d < size || d == 0)) {
+        /* Short words are near to everything: of three letters one may be wrong. */
+        if (d < best && d * 3 <= (size > other ? size : other) + 1 && (d < size || d == 0)) {
             best = d;
             nearest = candidates[i];
         }

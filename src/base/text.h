@@ -66,7 +66,8 @@ const char *pw_text_bytes(char *dst, size_t dst_size, double bytes);
 const char *pw_text_si(char *dst, size_t dst_size, double value, const char *unit);
 const char *pw_text_duration(char *dst, size_t dst_size, double seconds); /* "12.3 us", "1.2 s" */
 
-/* The candidate nearest to `word` by edit distance (<= 3), or NULL: for "did you mean". */
+/* The candidate nearest to `word` by edit distance (a third of its letters, 3 at most; not the case), or NULL: for "did
+ * you mean". */
 const char *pw_text_nearest(const char *word, const char *const *candidates, size_t count);
 
 #endif

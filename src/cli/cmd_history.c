@@ -82,13 +82,15 @@ static int show(const struct pw_options *options, const struct texts *own)
     size_t count = 0, environment_count = 0;
     bool to_terminal = !options->output && isatty(STDOUT_FILENO);
     pw_status status = own->since ? parse_since("since", own->since, &filter.since_ms, &err) : PW_OK;
+    /* A list of nothing is no error; a file that was named and is not there is one. */
+    bool none = !options->db && !pw_file_exists(DEFAULT_DB);
     int exit_code;
 
-    if (status == PW_OK)
+    if (status == PW_OK && !none)
         status = pw_store_open(options->db ? options->db : DEFAULT_DB, true, &store, &err);
-    if (status == PW_OK)
+    if (status == PW_OK && !none)
         status = pw_history_read(store, &filter, &arena, &series, &count, &err);
-    if (status == PW_OK)
+    if (status == PW_OK && !none)
         status = pw_history_environments(store, &arena, &environments, &environment_count, &err);
     if (status == PW_OK)
         status = pw_report_history(series, count, &arena, &history, &err);
@@ -101,6 +103,8 @@ static int show(const struct pw_options *options, const struct texts *own)
             pw_report_history_csv(&history, &out);
         else if (options->format == PW_FORMAT_MD)
             pw_report_history_md(&history, &out);
+        else if (none)
+            pw_buf_puts(&out, "nothing is recorded; portwright check MODEL records into " DEFAULT_DB "\n");
         else
             pw_report_history_text(&history, to_terminal ? pw_options_width() : 140, false, &out);
     }

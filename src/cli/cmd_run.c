@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/check_run.h"
 #include "cli/cmd.h"
 #include "cli/options.h"
 #include "job/session.h"
@@ -352,7 +353,7 @@ int pw_cmd_run(int argc, char **argv)
         "target dim project db ops-dir format output seed quiet color", own};
     struct pw_arena arena = {0};
     struct pw_input_file *files = pw_arena_alloc(&arena, INPUTS_MAX, sizeof *files);
-    struct pw_session_inputs inputs = {.files = files, .strict = true};
+    struct pw_session_inputs inputs = {.files = files};
     struct request request = {.inputs = &inputs};
     struct pw_options options = {0};
     struct pw_error err = {0};
@@ -376,6 +377,8 @@ int pw_cmd_run(int argc, char **argv)
     request.run.layers = layers;
     request.run.capture_folder = capture;
     request.run.timed_runs = no_timing || sweep ? 0 : TIMED_RUNS;
+    if (exit_code < 0 && !folder && !inputs.file_count && pw_check_run_sets(&options, &err) != PW_OK)
+        exit_code = pw_options_fail(&err);
     if (exit_code < 0)
         exit_code = run_all(&options, &request);
     pw_options_clear(&options);

@@ -229,9 +229,11 @@ static pw_status default_opset(struct pw_onnx_reader *r)
 
 static pw_status read_model(struct pw_onnx_reader *r)
 {
-    struct pw_wire_slot s[PW_MODEL_FIELDS];
+    struct pw_wire_slot s[PW_MODEL_FIELDS] = {{0}};
     struct pw_model *model = r->model;
     pw_status status = pw_wire_decode(r->file, &pw_schema_model, s, r->err);
+    if (status == PW_ERR_FORMAT && !s[PW_MODEL_IR_VERSION].count && !s[PW_MODEL_GRAPH].count)
+        pw_error_prefix(r->err, "not an ONNX model");
     if (status != PW_OK)
         return status;
     if (s[PW_MODEL_GRAPH].count != 1)

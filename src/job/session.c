@@ -175,13 +175,14 @@ static pw_status map_signatures(struct pw_session *session, struct pw_error *err
     return PW_OK;
 }
 
-/* A dim that the protocol binds and the graph lacks is said with its place in the file. */
+/* A dim that the protocol binds and the graph lacks, or an order of sums that none of the named nodes has, is said with
+ * its place in the file. */
 static pw_status check_protocol(struct pw_session *session, struct pw_error *err)
 {
     struct pw_inference *symbolic = NULL;
     pw_status status;
 
-    if (!session->protocol->binding_count)
+    if (!session->protocol->binding_count && !session->protocol->bitwise.accumulation_count)
         return PW_OK;
     status = pw_infer_graph(session->model, NULL, 0, &symbolic, err);
     if (status == PW_OK)
@@ -190,15 +191,12 @@ static pw_status check_protocol(struct pw_session *session, struct pw_error *err
     return status;
 }
 
-static pw_status make_inventories(struct pw_session *session, const struct pw_session_inputs *inputs,
-                                  struct pw_error *err)
+static pw_status make_inventories(struct pw_session *session, struct pw_error *err)
 {
     pw_status status = check_protocol(session, err);
 
     if (status == PW_OK)
         status = pw_infer_graph(session->model, session->bindings, session->binding_count, &session->inference, err);
-    if (status == PW_OK && session->has_inputs && inputs->strict)
-        status = pw_inputs_complete(&session->inputs, session->inference, session->seed, err);
     if (status == PW_OK)
         status = pw_inventory_create(session->model, session->inference, &session->inventory, err);
     if (status == PW_OK)
@@ -218,7 +216,7 @@ static pw_status make_inventories(struct pw_session *session, const struct pw_se
         else
             status = pw_inventory_create(session->model, session->concrete_inference, &session->concrete, err);
     }
-    if (status == PW_OK && session->has_inputs && !inputs->strict)
+    if (status == PW_OK && session->has_inputs)
         status = pw_inputs_complete(&session->inputs, session->concrete_inference, session->seed, err);
     return status == PW_OK ? map_signatures(session, err) : status;
 }
@@ -264,7 +262,7 @@ pw_status pw_session_open(const struct pw_session_options *options, struct pw_se
         status = take_bindings(session, options, err);
     if (status == PW_OK) {
         pw_hash_text(pw_model_structure_hash(session->model), session->graph_id);
-        status = make_inventories(session, options->inputs, err);
+        status = make_inventories(session, err);
     }
     if (status == PW_OK)
         status = start_threads(session, err);

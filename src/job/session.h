@@ -29,7 +29,6 @@ struct pw_session_inputs {
     const char *folder; /* of a data set, or NULL */
     const struct pw_input_file *files;
     size_t file_count;
-    bool strict; /* a dim that neither a binding nor an input gives is an error instead of assumed */
 };
 
 struct pw_session_options {

@@ -415,7 +415,7 @@ void pw_report_history_md(const struct pw_report_history *history, struct pw_buf
         pw_buf_printf(out, " | %s | ", s->signature);
         pw_report_md_cell(out, s->target);
         pw_buf_puts(out, " | ");
-        pw_report_md_cell(out, s->dims);
+        pw_report_md_cell(out, s->dims[0] ? s->dims : "fixed");
         pw_buf_printf(out, " | %zu | %s | %s | ", s->count, day(newest(&rows[i])->wall_ms, figure_text),
                       newest(&rows[i])->standing);
         pw_buf_printf(out, "%s | ", figure(newest(&rows[i])->error, "e", figure_text, sizeof figure_text));

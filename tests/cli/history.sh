@@ -6,8 +6,12 @@ cd "$scratch" || exit 1
 "$PORTWRIGHT" make-graph 'Abs-13 (float32[256])' 'Relu-14 (float32[64])' -o model.onnx >/dev/null || exit 1
 check="$PORTWRIGHT check model.onnx --no-timing --quiet"
 
-exits "no history yet" 2 "$PORTWRIGHT" history
-says "what makes one" "$scratch/err" "a check records into it"
+exits "no history yet: a list of nothing" 0 "$PORTWRIGHT" history
+says "what makes one" "$scratch/out" "portwright check MODEL records into"
+exits "as an empty list in JSON" 0 "$PORTWRIGHT" history --format json
+says "with no signature" "$scratch/out" '"series": []'
+exits "a store that was named and is not there" 2 "$PORTWRIGHT" history --db other.db
+exits "nothing to prune" 2 "$PORTWRIGHT" history prune --keep 30d
 exits "history of a mistyped time" 2 "$PORTWRIGHT" history --since yesterday
 says "what is expected" "$scratch/err" "30d"
 

@@ -19,6 +19,8 @@ exits "a graph runs" 0 "$run" run small.onnx --dim "$dims"
 says "outputs are judged end to end" "$scratch/out" "logits"
 says "tokens lie in their table" "$scratch/out" "0 to 63: rows of a table"
 says "wall time is said" "$scratch/out" "median of 3 runs"
+exits "dims that nobody bound are assumed, as in a check" 0 "$run" run small.onnx --no-timing --target reference
+says "and it is said" "$scratch/err" "dims not bound are taken as batch=1,"
 exits "node by node" 0 "$run" run small.onnx --dim "$dims" --compare nodes --no-timing
 says "by its ONNX name" "$scratch/out" "/layers.0/attention/Softmax"
 says "a pattern as a whole" "$scratch/out" "attention at "

@@ -299,6 +299,10 @@ static void did_you_mean(void **state)
     assert_string_equal(pw_text_nearest("base-line", words, 5), "baseline");
     assert_string_equal(pw_text_nearest("tunes", words, 5), "tune");
     assert_null(pw_text_nearest("xyzzy", words, 5));
+    assert_string_equal(pw_text_nearest("BENCH", words, 5), "bench"); /* letters are letters */
+    /* Half of the letters is too many: no help, but a riddle. */
+    assert_null(pw_text_nearest("Foo", (const char *const[]){"Not", "Mod", "If", "Or"}, 4));
+    assert_null(pw_text_nearest("elastic", (const char *const[]){"none", "static", "dynamic"}, 3));
     assert_null(pw_text_nearest("q", words, 5));
     char huge[5000];
     memset(huge, 'v', sizeof huge);
