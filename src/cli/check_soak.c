@@ -19,6 +19,7 @@
 #define DEFAULT_DB ".portwright/portwright.db"
 #define SAY_EVERY_NS (10 * INT64_C(1000000000))
 #define SAMPLES_MAX 100000 /* rounds whose time and memory are kept */
+#define FAILURES_SHOWN 8
 #define KILL_EVERY_NS (600 * INT64_C(1000000000))
 
 struct soak {
@@ -39,6 +40,7 @@ struct soak {
     double error_drift;         /* largest growth of a signature's worst error, relative to the first round */
     int64_t *round_ns, *memory; /* by round */
     size_t sample_count;
+    struct pw_buf told; /* the first cases that failed */
     struct pw_error error;
     bool finished;
 };
@@ -146,7 +148,7 @@ static void on_case(struct soak *soak, const struct pw_case_result *result)
     bool failed = result->verdict > PW_VERDICT_WARN && result->verdict < PW_VERDICT_UNSUPPORTED;
 
     soak->cases++;
-    if (result->verdict == PW_VERDICT_CRASH && soak->unanswered) {
+    if (failed && soak->unanswered && result->verdict != PW_VERDICT_FAIL && strstr(result->reason, "SIGKILL")) {
         soak->unanswered--; /* the one that we took */
         return;
     }
@@ -154,7 +156,9 @@ static void on_case(struct soak *soak, const struct pw_case_result *result)
         soak->deaths++;
         soak->shaken = soak->shaken_now = true;
     }
-    soak->failures += failed;
+    if (failed && soak->failures++ < FAILURES_SHOWN)
+        pw_buf_printf(&soak->told, "  round %zu: %s %s\n    %s\n", soak->rounds + 1, pw_verdict_name(result->verdict),
+                      result->id, result->reason);
     maybe_kill(soak);
 }
 
@@ -162,7 +166,7 @@ static void on_summary(struct soak *soak, const struct pw_signature_result *summ
 {
     double *first = &soak->first_error[summary->signature], growth;
 
-    if (isnan(summary->worst_error))
+    if (isnan(summary->worst_error) || soak->shaken_now) /* what was lost is looked into with other cases */
         return;
     if (isnan(*first)) {
         *first = summary->worst_error;
@@ -368,6 +372,7 @@ static void print_percent(const char *label, double share)
 
 static void print_summary(const struct soak *soak, const struct figure *figures, bool held)
 {
+    struct pw_buf safe = {0};
     char size[32], time[32];
 
     printf("soak: %s after %s\n", held ? "held" : "failed", pw_text_duration(time, sizeof time, figures[0].value));
@@ -384,6 +389,15 @@ static void print_summary(const struct soak *soak, const struct figure *figures,
     if (soak->sample_count)
         printf("  %-22s %s, workers included\n", "memory at the end",
                pw_text_bytes(size, sizeof size, figures[11].value));
+    for (const char *line = pw_buf_text(&soak->told); *line;) {
+        size_t length = strcspn(line, "\n");
+
+        pw_text_display(&safe, line, length, 0, true);
+        pw_buf_putc(&safe, '\n');
+        line += length + (line[length] == '\n');
+    }
+    fputs(pw_buf_text(&safe), stdout);
+    pw_buf_clear(&safe);
 }
 
 static pw_status open_soak(struct soak *soak, const char *op, struct pw_arena *arena, struct pw_error *err)
@@ -462,6 +476,7 @@ int pw_check_soak(const struct pw_options *options, const char *op, double secon
     pw_free(soak.first_error);
     pw_free(soak.round_ns);
     pw_free(soak.memory);
+    pw_buf_clear(&soak.told);
     pw_arena_clear(&arena);
     return exit_code;
 }
