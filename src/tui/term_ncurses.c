@@ -51,7 +51,7 @@ static struct {
     int wake[2];
 } term = {.wake = {-1, -1}};
 
-static volatile sig_atomic_t end_signal, size_changed, continued;
+static volatile sig_atomic_t end_signal, size_changed, continued, asked_to_stop;
 static struct termios saved_terminal;
 static const int fatal_signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
 
@@ -83,6 +83,14 @@ static void on_continue(int number)
     (void)number;
     continued = 1;
     size_changed = 1;
+    wake_up();
+}
+
+/* curses' own handler would leave pastes marked for a shell that may not know the marks. */
+static void on_stop(int number)
+{
+    (void)number;
+    asked_to_stop = 1;
     wake_up();
 }
 
@@ -192,6 +200,7 @@ pw_status pw_term_open(int color, struct pw_error *err)
     handle(SIGINT, on_end);
     handle(SIGWINCH, on_resize);
     handle(SIGCONT, on_continue);
+    handle(SIGTSTP, on_stop);
     for (size_t i = 0; i < PW_COUNT_OF(fatal_signals); i++)
         if (fatal_signals[i] != SIGBUS) /* SIGBUS belongs to the file mappings, which pass on what is not theirs */
             handle(fatal_signals[i], on_fatal);
@@ -204,6 +213,7 @@ void pw_term_close(void)
         tell_pastes(false);
         endwin();
         delscreen(term.screen);
+        handle(SIGTSTP, SIG_DFL);
         term.open = false;
     }
     pw_free(term.painted);
@@ -335,7 +345,10 @@ static void suspend_self(void)
     def_prog_mode();
     tell_pastes(false);
     endwin();
+    asked_to_stop = 0;
+    handle(SIGTSTP, SIG_DFL);
     kill(0, SIGTSTP);
+    handle(SIGTSTP, on_stop);
     reset_prog_mode();
     continued = 1;
 }
@@ -419,6 +432,8 @@ bool pw_term_next(struct pw_input *input, bool *resized)
 
     while (read(term.wake[0], bytes, sizeof bytes) > 0)
         ;
+    if (asked_to_stop)
+        suspend_self();
     follow_size(resized);
     for (;;) {
         kind = get_wch(&code);

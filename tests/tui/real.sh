@@ -109,6 +109,19 @@ mux send-keys -t w "echo in the shell" Enter
 shows "its screen is its own" "in the shell"
 mux send-keys -t w fg Enter
 shows "continued" "signatures"
+kill -TSTP "$(pgrep -n -f "^$PORTWRIGHT $model")"
+shows "stopped from outside: the shell answers" "Stopped"
+mux send-keys -t w "echo in the shell again" Enter
+shows "its line is its own" "in the shell again"
+mux send-keys -t w fg Enter
+shows "continued again" "signatures"
+kill -9 "$(pgrep -n -f "^$PORTWRIGHT $model")"
+mux send-keys -t w reset C-j
+mux send-keys -t w "echo as before" C-j
+mux send-keys -t w "echo and a line more" Enter
+shows "killed, and reset gives the terminal back" "and a line more"
+mux send-keys -t w "$PORTWRIGHT $model" Enter
+shows "the workbench once more" "signatures"
 mux send-keys -t w q
 shows "and quit to the shell" "shell>"
 mux kill-server 2>/dev/null
