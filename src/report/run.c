@@ -8,8 +8,6 @@
 
 #include "report/check.h"
 
-#define RULES_MAX 60 /* lines that text proposes */
-
 /* ---- shared ---- */
 
 void pw_report_run_name(const struct pw_report_run *report, const struct pw_endtoend_node *row, struct pw_buf *out)
@@ -320,48 +318,6 @@ static void text_inputs(const struct pw_report_run *report, struct pw_buf *out)
     }
 }
 
-/* A single-quoted YAML scalar; names with control characters are left to the person. */
-static bool yaml_name(const char *name, struct pw_buf *out)
-{
-    struct pw_buf safe = {0};
-    bool same;
-
-    pw_text_display(&safe, name, strlen(name), 0, false);
-    same = name[0] && !strcmp(pw_buf_text(&safe), name) && !strpbrk(name, "*?[\\");
-    pw_buf_clear(&safe);
-    for (const char *c = name; same && *c; c++)
-        pw_buf_printf(out, "%s%c", *c == '\'' ? "'" : "", *c);
-    return same;
-}
-
-/* What the figures say as rules of a protocol: float16 but for what does not hold in it. Of layers that were not
- * measured they say nothing. */
-static void text_rules(const struct pw_sweep_layer *const *ranked, size_t count, bool some, struct pw_buf *out)
-{
-    const char *rest = some ? "float32" : "float16"; /* what holds without a rule by name */
-    struct pw_buf rules = {0};
-    size_t kept = 0;
-
-    for (size_t i = 0; i < count; i++) {
-        const char *advice = pw_report_run_advice(ranked[i]);
-
-        for (size_t n = 0; strcmp(advice, rest) && n < ranked[i]->node_count; n++) {
-            struct pw_buf name = {0};
-
-            if (yaml_name(ranked[i]->nodes[n]->name, &name) && kept++ < RULES_MAX)
-                pw_buf_printf(&rules, "  - {node: '%s', storage: %s%s}\n", pw_buf_text(&name), advice,
-                              strcmp(advice, "float32") ? ", accumulate: float32" : "");
-            pw_buf_clear(&name);
-        }
-    }
-    if (!some || kept)
-        pw_buf_printf(out, "\nas rules of portwright.yaml:\nprecision:\n%s%s",
-                      some ? "" : "  - {storage: float16, accumulate: float32}\n", pw_buf_text(&rules));
-    if (kept > RULES_MAX)
-        pw_buf_printf(out, "  # and %zu more nodes: see --format json\n", kept - RULES_MAX);
-    pw_buf_clear(&rules);
-}
-
 static void text_layers(const struct pw_report_run *report, int width, struct pw_buf *out)
 {
     const struct pw_sweep_layer **ranked = pw_report_run_ranked(report);
@@ -386,7 +342,7 @@ static void text_layers(const struct pw_report_run *report, int width, struct pw
                 "accumulate in float32.\nA dtype holds when every output keeps to the protocol's tolerance for its "
                 "name, else when it is as good as one\nstored in that dtype.\n");
     if (ranked)
-        text_rules(ranked, report->layer_count, report->some_layers, out);
+        pw_report_run_rules(report, ranked, out);
     pw_free(ranked);
 }
 

@@ -33,7 +33,11 @@ void pw_report_run_md(const struct pw_report_run *report, struct pw_buf *out);
 void pw_report_run_csv(const struct pw_report_run *report, struct pw_buf *out);
 pw_status pw_report_run_json(const struct pw_report_run *report, struct pw_buf *out, struct pw_error *err);
 
-/* ---- shared by run.c and run_json.c ---- */
+/* ---- shared by run.c, run_json.c and run_rules.c ---- */
+
+/* Rules of a protocol from a sweep's layers. */
+void pw_report_run_rules(const struct pw_report_run *report, const struct pw_sweep_layer *const *ranked,
+                         struct pw_buf *out);
 
 /* "attn/softmax", "#17" for a node without a name, "LayerNorm at <first node>" for a pattern. */
 void pw_report_run_name(const struct pw_report_run *report, const struct pw_endtoend_node *row, struct pw_buf *out);
