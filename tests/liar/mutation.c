@@ -1,8 +1,9 @@
 /*
- * make mutation: how many of the liar's faults the verifier catches, and how often it accuses the honest chip.
+ * make mutation: how many of the liar's faults the verifier catches, whether each kind fails the gate of `portwright
+ * --check`, and how often the honest chip is accused.
  *
  *   mutation [--fault GLOB] [--op GLOB] [--dtype GLOB] [--sample N] [--seeds N] [--jobs N] [--seed N] [--list]
- * [--escapes N]
+ *            [--escapes N] [--no-gate] [--honest TARGET]
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,7 @@
 struct settings {
     struct liar_options study;
     int seeds;
-    bool list, quiet;
+    bool list, quiet, no_gate;
     size_t escapes; /* most that are printed */
 };
 
@@ -63,21 +64,34 @@ static void by_fault(const struct liar_study *study)
     }
 }
 
-static void by_operator(const struct liar_study *study)
+/* By operator or by room: a name of a mutant. */
+typedef const char *name_of(const struct liar_mutant *mutant);
+
+static const char *operator_of(const struct liar_mutant *mutant)
 {
-    printf("\ncaught / seeded by operator\n");
+    return mutant->op;
+}
+
+static const char *room_of(const struct liar_mutant *mutant)
+{
+    return mutant->room;
+}
+
+static void by_name(const struct liar_study *study, const char *what, name_of *name)
+{
+    printf("\ncaught / seeded by %s\n", what);
     for (size_t i = 0; i < study->mutant_count; i++) {
-        const char *op = study->mutants[i].op;
+        const char *own = name(&study->mutants[i]);
         struct counts counts = {0};
         bool first = true;
 
         for (size_t k = 0; k < i && first; k++)
-            first = strcmp(study->mutants[k].op, op) != 0;
+            first = strcmp(name(&study->mutants[k]), own) != 0;
         for (size_t k = i; k < study->mutant_count && first; k++)
-            if (!strcmp(study->mutants[k].op, op))
+            if (!strcmp(name(&study->mutants[k]), own))
                 count(&counts, &study->mutants[k]);
         if (first)
-            show(op, &counts, NULL);
+            show(own, &counts, NULL);
     }
 }
 
@@ -121,12 +135,30 @@ static pw_status mutants(struct liar_study *study, const struct settings *settin
     if (status != PW_OK)
         return status;
     by_fault(study);
-    by_operator(study);
+    by_name(study, "operator", operator_of);
+    by_name(study, "room", room_of);
     list_escapes(study, settings);
     list_equivalents();
     printf("\ncaught %zu of %zu seeded mutants: %.2f %% (%zu more are equivalent), %.0f s\n", total->caught,
            total->seeded, total->seeded ? 100.0 * (double)total->caught / (double)total->seeded : 0, total->equivalent,
            (double)(pw_clock_ns() - start) * 1e-9);
+    return PW_OK;
+}
+
+static pw_status gate(struct liar_study *study, const struct settings *settings, struct liar_gate *gate,
+                      struct pw_error *err)
+{
+    const char *program = getenv("PORTWRIGHT");
+    int64_t start = pw_clock_ns();
+    pw_status status =
+        liar_study_gate(study, program ? program : "./portwright", gate, on_progress, (void *)(uintptr_t)settings, err);
+
+    if (status != PW_OK)
+        return status;
+    printf(
+        "\n%sgate: %zu of %zu fault kinds end portwright --check with 1 and the operator's name, the honest chip with "
+        "0; %.0f s\n",
+        pw_buf_text(&gate->text), gate->held, gate->kinds, (double)(pw_clock_ns() - start) * 1e-9);
     return PW_OK;
 }
 
@@ -157,6 +189,10 @@ static bool parse(int argc, char **argv, struct settings *settings)
         }
         if (!strcmp(name, "--quiet")) {
             settings->quiet = true;
+            continue;
+        }
+        if (!strcmp(name, "--no-gate")) {
+            settings->no_gate = true;
             continue;
         }
         if (!value)
@@ -201,6 +237,7 @@ int main(int argc, char **argv)
     struct settings settings = {.study = {.plugin = plugin, .seed = 1, .jobs = 2}, .seeds = 20, .escapes = 200};
     struct liar_study *study = NULL;
     struct liar_alarms alarms = {0};
+    struct liar_gate gated = {0};
     struct counts total = {0};
     struct pw_error err = {0};
     pw_status status;
@@ -210,7 +247,7 @@ int main(int argc, char **argv)
     snprintf(plugin, sizeof plugin, "%s/tests/liar/liar.so", build ? build : ".");
     if (!parse(argc, argv, &settings)) {
         fprintf(stderr, "mutation [--fault GLOB] [--op GLOB] [--dtype GLOB] [--sample N] [--seeds N] [--jobs N] "
-                        "[--seed N] [--list] [--escapes N] [--quiet] [--honest TARGET]\n");
+                        "[--seed N] [--list] [--escapes N] [--quiet] [--no-gate] [--honest TARGET]\n");
         return 2;
     }
     status = liar_study_create(&settings.study, &study, &err);
@@ -223,11 +260,16 @@ int main(int argc, char **argv)
         list_all(study);
     if (status == PW_OK && !settings.list && !settings.study.honest)
         status = mutants(study, &settings, &total, &err);
+    if (status == PW_OK && total.seeded > 0 && !settings.no_gate)
+        status = gate(study, &settings, &gated, &err);
     if (status == PW_OK && !settings.list && settings.seeds > 0)
         status = honest(study, &settings, &alarms, &err);
     if (status != PW_OK)
         fprintf(stderr, "mutation: %s\n", err.message);
     pw_buf_clear(&alarms.text);
+    pw_buf_clear(&gated.text);
     liar_study_destroy(study);
-    return status != PW_OK ? 2 : (double)total.caught < 0.99 * (double)total.seeded || alarms.failed > 0;
+    if (status != PW_OK)
+        return 2;
+    return (double)total.caught < 0.99 * (double)total.seeded || alarms.failed > 0 || gated.held < gated.kinds;
 }

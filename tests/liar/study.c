@@ -237,6 +237,7 @@ static pw_status add_mutant(struct liar_study *study, const struct liar_fault *f
         mutant = &study->mutants[study->mutant_count++];
         *mutant = (struct liar_mutant){.fault = fault,
                                        .op = s->op,
+                                       .room = s->room,
                                        .dtype = s->dtype,
                                        .equivalent = liar_equivalent_find(fault->name, s->op, pw_dtype_name(s->dtype))};
     }

@@ -39,12 +39,13 @@ struct liar_site {
 
 struct liar_mutant {
     const struct liar_fault *fault;
-    const char *op;
+    const char *op, *room;
     pw_dtype dtype;
     const struct liar_equivalent *equivalent; /* excluded, with the proof */
     size_t *sites;
     size_t site_count;
     bool caught;
+    size_t catcher;       /* the site on which it was */
     size_t cases;         /* that ran */
     char reproducer[512]; /* of the case that caught it, or of the first that let it through */
 };
@@ -92,5 +93,15 @@ struct liar_alarms {
 };
 pw_status liar_study_honest(struct liar_study *study, int seeds, struct liar_alarms *out, liar_progress *progress,
                             void *user, struct pw_error *err);
+
+/* Each kind of fault once through `portwright --check`, on a graph of one node where the run before caught it (another
+ * operator for each kind): the honest chip must exit with 0, the faulty one with 1 and the operator's name. What does
+ * not is described in a line of *text. Runs one after the other. */
+struct liar_gate {
+    size_t kinds, held;
+    struct pw_buf text;
+};
+pw_status liar_study_gate(const struct liar_study *study, const char *portwright, struct liar_gate *out,
+                          liar_progress *progress, void *user, struct pw_error *err);
 
 #endif

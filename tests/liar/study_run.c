@@ -157,6 +157,7 @@ static pw_status run_mutant(const struct liar_study *study, struct liar_mutant *
         status = try_site(study, site, device, study->seed, &trial, err);
         mutant->cases += trial.cases;
         mutant->caught = trial.failed > 0;
+        mutant->catcher = mutant->sites[i];
         if (trial.failed > 0)
             snprintf(mutant->reproducer, sizeof mutant->reproducer, "%s: %s", trial.failed_case, trial.reason);
         else if (!mutant->reproducer[0])
