@@ -307,12 +307,15 @@ static void fill_regions(const struct pw_call *call, int input, struct pw_fill *
     }
 }
 
-/* The first column of MaxRoiPool's regions is a batch index: 0 is always one. */
+/* The first column of MaxRoiPool's regions is a batch index. */
 static void fill_max_roi(const struct pw_call *call, int input, struct pw_fill *fill)
 {
     fill_regions(call, input, fill);
-    if (input == 1)
-        fill->high = fill->high < 1 ? fill->high : 0.999;
+    if (input == 1) {
+        fill->first_index = true;
+        fill->int_low = 0;
+        fill->int_high = extent(call, 0, 0, 1) - 1;
+    }
 }
 
 /* ---- tables ---- */

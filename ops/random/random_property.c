@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/hash.h"
 #include "base/mem.h"
 #include "ops/random/random_room.h"
 
@@ -61,6 +62,70 @@ static pw_status check_law(const struct pw_call *call, const struct law *law, do
     return PW_OK;
 }
 
+/* An upper bound of the chance that a draw is one certain value: the storage's coarsest step where the law is densest,
+ * and no finer than what makers of 22 bits draw. */
+static double chance_of_one(const struct law *law, pw_dtype dtype)
+{
+    double largest = fabs(law->base) + (law->normal ? 6.0 : 1.0) * law->span;
+    double densest = (law->normal ? 0.4 : 1.0) / law->span;
+
+    return fmax(pw_dtype_epsilon(dtype) * largest * densest, 0x1p-22);
+}
+
+/* One value more often than chance allows (x is sorted): what was not drawn but left or filled in. */
+static pw_status check_common(const struct pw_call *call, const double *x, int64_t n, double chance,
+                              struct pw_error *err)
+{
+    double expected = (double)n * chance, most = expected + 2.0 * SIGMAS * (sqrt(expected) + 1.0);
+    int64_t from = 0;
+
+    for (int64_t i = 1; i <= n; i++) {
+        if (i < n && x[i] == x[from])
+            continue;
+        if ((double)(i - from) > most)
+            return pw_call_error(call, err, "%g was drawn %" PRId64 " times of %" PRId64 ", expected at most %.0f",
+                                 x[from], i - from, n, most);
+        from = i;
+    }
+    return PW_OK;
+}
+
+struct window { /* some draws in a row */
+    uint64_t hash;
+    int64_t at;
+};
+
+static int compare_windows(const void *a, const void *b)
+{
+    const struct window *x = a, *y = b;
+
+    return x->hash != y->hash ? (x->hash > y->hash) - (x->hash < y->hash) : (x->at > y->at) - (x->at < y->at);
+}
+
+/* Draws in a row that come twice, of a length that never does by chance: a row that was copied, not drawn. */
+static pw_status check_copies(const struct pw_call *call, const double *x, int64_t n, double chance,
+                              struct pw_error *err)
+{
+    int64_t length = (int64_t)ceil(log(0x1p-40 / ((double)n * (double)n)) / log(chance)), count = n - length + 1;
+    struct window *windows;
+    pw_status status = PW_OK;
+
+    if (chance > 0.1 || count < 2)
+        return PW_OK;
+    windows = pw_calloc((size_t)count, sizeof *windows);
+    if (windows == NULL)
+        return pw_error_memory(err, (size_t)count * sizeof *windows);
+    for (int64_t i = 0; i < count; i++)
+        windows[i] = (struct window){pw_hash64(x + i, (size_t)length * sizeof *x, 0), i};
+    qsort(windows, (size_t)count, sizeof *windows, compare_windows);
+    for (int64_t i = 1; i < count && status == PW_OK; i++)
+        if (windows[i].hash == windows[i - 1].hash)
+            status = pw_call_error(call, err, "%" PRId64 " draws in a row come at %" PRId64 " and again at %" PRId64,
+                                   length, windows[i - 1].at, windows[i].at);
+    pw_free(windows);
+    return status;
+}
+
 static pw_status check_moments(const struct pw_call *call, const struct law *law, const double *x, int64_t n,
                                struct pw_error *err)
 {
@@ -101,7 +166,8 @@ pw_status pw_random_fill_property(const struct pw_call *call, const struct pw_va
     const struct pw_random_form *form = call->op->data;
     const struct pw_tensor *y = tensor_of(&out[0]);
     struct law law = {.normal = form->kind == PW_RANDOM_NORMAL};
-    double *x = NULL, low, high;
+    double *x = NULL, low, high, chance;
+    int64_t count;
     pw_status status = PW_OK;
 
     (void)in;
@@ -123,9 +189,15 @@ pw_status pw_random_fill_property(const struct pw_call *call, const struct pw_va
     if (x == NULL)
         return pw_error_memory(err, (size_t)y->count * sizeof *x);
     pw_tensor_load(y, 0, y->count, x);
+    count = y->count < SORTED_MOST ? y->count : SORTED_MOST;
+    chance = chance_of_one(&law, y->nominal);
     status = check_moments(call, &law, x, y->count, err);
     if (status == PW_OK)
-        status = check_law(call, &law, x, y->count < SORTED_MOST ? y->count : SORTED_MOST, err);
+        status = check_copies(call, x, count, chance, err);
+    if (status == PW_OK)
+        status = check_law(call, &law, x, count, err); /* sorts them */
+    if (status == PW_OK)
+        status = check_common(call, x, count, chance, err);
     pw_free(x);
     return status;
 }

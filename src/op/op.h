@@ -241,10 +241,11 @@ struct pw_fill {               /* how to draw input i; the room changes the defa
     bool distinct_all;         /* the same over the whole tensor (places to write to) */
     bool positive_definite;    /* reserved */
     bool ascending;
-    bool first_high; /* the first of each row is int_high: a mask that leaves something */
-    bool from_end;   /* of distinct indices up to int_high some count from the end: negative */
-    bool beyond;     /* what lies outside the range is defined too, however far: also NaN and infinities */
-    bool keep;       /* use the graph's constant content (PARAM inputs: always kept) */
+    bool first_high;  /* the first of each row is int_high: a mask that leaves something */
+    bool first_index; /* the first of each row is one of the integers, also among floats: regions of a batch entry */
+    bool from_end;    /* of distinct indices up to int_high some count from the end: negative */
+    bool beyond;      /* what lies outside the range is defined too, however far: also NaN and infinities */
+    bool keep;        /* use the graph's constant content (PARAM inputs: always kept) */
 };
 
 /* ---- binding to kernels ---- */

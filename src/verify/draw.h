@@ -23,7 +23,8 @@ struct pw_draw {
     bool near_one;    /* magnitudes between 3/4 and 4/3: products of many stay in range */
     bool masks;       /* `masked`: -inf goes into this input */
     bool finite;      /* `special`: no infinities, of which the definition leaves the result open */
-    bool anywhere;    /* `special`: NaN, infinities and zeros also outside a bounded domain: results are defined */
+    bool numbers;     /* `special`: no NaN either */
+    bool anywhere;    /* `special`: NaN, infinities and [-1, 1] also outside a bounded domain: results are defined */
     bool powers;      /* `special`: squared inside, so no denormals alone: float32 cannot square them */
     bool few;         /* set by pw_draw_tensor: so few elements that chance would leave out most special values */
     int64_t last;     /* set by pw_draw_tensor: the last dim */

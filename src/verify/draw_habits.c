@@ -2,6 +2,7 @@
  */
 #include <math.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/compiler.h"
 #include "verify/draw.h"
@@ -27,32 +28,34 @@ static const struct op_habit {
     const char *op;
     int mask_input;   /* floating input that -inf goes into; -1 none */
     double exponents; /* 0: the category's */
-    bool no_special;  /* NaN, Inf: the definition leaves the result open */
+    bool open;        /* NaN, Inf: the definition leaves the result open */
     bool powers;      /* roots of sums of powers, as norms: float32 loses what golden in double keeps */
+    bool rotates;     /* of the attention category, but weighs nothing: infinities are defined */
 } habits[] = {
-    {"Softmax", 0, 10, false, false},
-    {"LogSoftmax", 0, 10, false, false},
-    {"ReduceLogSumExp", 0, 5, false, false},
-    {"ReduceLogSum", -1, 5, false, false},
-    {"ReduceMax", 0, 0, false, false},
-    {"ReduceProd", -1, 1, false, false},
-    {"Add", 1, 0, false, false},
-    {"Max", 1, 0, false, false},
-    {"Where", 1, 0, false, false},
-    {"Sum", -1, 100, false, false},
-    {"Mean", -1, 100, false, false},
-    {"Resize", -1, 100, true, false}, /* a tap of weight 0 is read or left out */
-    {"Upsample", -1, 100, true, false},
-    {"DFT", -1, 0, true, false}, /* a factor 0 or 1 is multiplied with or left out */
-    {"STFT", -1, 0, true, false},
-    {"Col2Im", -1, 100, false, false},
-    {"Scatter", -1, 12, false, false},
-    {"ScatterElements", -1, 12, false, false},
-    {"ScatterND", -1, 12, false, false},
-    {"ReduceL2", -1, 0, false, true},
-    {"LpNormalization", -1, 0, false, true},
-    {"LpPool", -1, 0, false, true},
-    {"GlobalLpPool", -1, 0, false, true},
+    {"Softmax", 0, 10, false, false, false},
+    {"LogSoftmax", 0, 10, false, false, false},
+    {"ReduceLogSumExp", 0, 5, false, false, false},
+    {"ReduceLogSum", -1, 5, false, false, false},
+    {"ReduceMax", 0, 0, false, false, false},
+    {"ReduceProd", -1, 1, false, false, false},
+    {"Add", 1, 0, false, false, false},
+    {"Max", 1, 0, false, false, false},
+    {"Where", 1, 0, false, false, false},
+    {"Sum", -1, 100, false, false, false},
+    {"Mean", -1, 100, false, false, false},
+    {"Resize", -1, 100, true, false, false}, /* a tap of weight 0 is read or left out; not where it is the nearest */
+    {"Upsample", -1, 100, true, false, false},
+    {"DFT", -1, 0, true, false, false}, /* a factor 0 or 1 is multiplied with or left out */
+    {"STFT", -1, 0, true, false, false},
+    {"Col2Im", -1, 100, false, false, false},
+    {"Scatter", -1, 12, false, false, false},
+    {"ScatterElements", -1, 12, false, false, false},
+    {"ScatterND", -1, 12, false, false, false},
+    {"ReduceL2", -1, 0, false, true, false},
+    {"LpNormalization", -1, 0, false, true, false},
+    {"LpPool", -1, 0, false, true, false},
+    {"GlobalLpPool", -1, 0, false, true, false},
+    {"RotaryEmbedding", -1, 0, false, false, true},
 };
 
 static const struct op_habit *habit_of(const struct pw_op *op)
@@ -88,6 +91,32 @@ static int first_tensor(const struct pw_call *call)
     return 0;
 }
 
+/* What the normalized rows are multiplied with: an infinity there shows in its column alone. -1 without one. */
+static int scale_input(const struct pw_call *call)
+{
+    for (int i = 1; i < call->input_count; i++) {
+        const struct pw_formal *formal = pw_op_formal(call->op->inputs, (size_t)i);
+
+        if (floats_in(call, i) && formal && (!strcasecmp(formal->name, "scale") || !strcmp(formal->name, "gamma")))
+            return i;
+    }
+    return -1;
+}
+
+/* The input that gets the special values, where one NaN in a weight would make every output NaN. */
+static int special_input(const struct pw_call *call, uint64_t seed)
+{
+    int scale = call->op->category == PW_CATEGORY_NORMALIZATION ? scale_input(call) : -1;
+
+    return scale > 0 && seed % PW_DRAW_MIXTURES == 3 ? scale : first_tensor(call);
+}
+
+/* Are the results of NaN and infinities open? Weights of 0 are multiplied with or left out. */
+static bool is_open(const struct pw_call *call, const struct op_habit *habit)
+{
+    return habit && habit->open && strcmp(pw_call_string(call, "mode"), "nearest") != 0;
+}
+
 void pw_draw_habits(const struct pw_call *call, int input, struct pw_draw *draw)
 {
     const struct category_habit *category = &categories[call->op->category];
@@ -105,18 +134,19 @@ void pw_draw_habits(const struct pw_call *call, int input, struct pw_draw *draw)
                    !strcmp(call->op->name, "Cast") || !strcmp(call->op->name, "CastLike");
     draw->near_one = !strcmp(call->op->name, "ReduceProd") || !strcmp(call->op->name, "CumProd");
     draw->masks = is_mask(call->op, input);
-    draw->finite = call->op->category == PW_CATEGORY_ATTENTION;
-    draw->anywhere = everywhere || draw->fill->beyond ||
-                     (call->op->category == PW_CATEGORY_REDUCTION && input == 0 && !draw->near_one);
+    draw->numbers = is_open(call, habit);
+    draw->finite = draw->numbers || (call->op->category == PW_CATEGORY_ATTENTION && !(habit && habit->rotates));
+    draw->anywhere = everywhere || draw->fill->beyond || (call->op->category == PW_CATEGORY_REDUCTION && input == 0);
     draw->powers = (habit && habit->powers) || call->op->category == PW_CATEGORY_NORMALIZATION;
     draw->share = everywhere ? 0.5 : 0;
-    if (draw->dist == PW_DIST_SPECIAL && !everywhere && input != first_tensor(call))
-        draw->dist = PW_DIST_NORMAL; /* one NaN in a weight would make every output NaN */
+    if (draw->dist == PW_DIST_SPECIAL && !everywhere && input != special_input(call, draw->seed))
+        draw->dist = PW_DIST_NORMAL;
+    else if (!everywhere && input == scale_input(call))
+        draw->share = 0.25;
 }
 
 bool pw_draw_applies(const struct pw_call *call, pw_dist dist)
 {
-    const struct op_habit *habit = habit_of(call->op);
     bool floating = false, integral = false, mask = false;
 
     for (int i = 0; i < call->input_count; i++) {
@@ -134,7 +164,7 @@ bool pw_draw_applies(const struct pw_call *call, pw_dist dist)
     case PW_DIST_MASKED:
         return mask;
     case PW_DIST_SPECIAL:
-        return (floating || integral) && !(habit && habit->no_special) && !call->op->random;
+        return (floating || integral) && !call->op->random;
     case PW_DIST_WIDE:
         return (floating || integral) && !call->op->random;
     case PW_DIST_CAPTURED:

@@ -126,9 +126,9 @@ static double draw_special(const struct pw_draw *d, int64_t i, int64_t row, cons
     double big = fmin(facts->max, exp2(d->exponents)); /* what the formula can hold inside */
     const double mixtures[PW_DRAW_MIXTURES][8] = {
         {NAN, INFINITY, -0.0, -INFINITY, 0.0, big, -big, tiny},
-        {unit, -unit, 3 * unit, tiny / 2, -tiny / 4, tiny - unit, tiny, -tiny},
+        {unit, -unit, 3 * unit, tiny / 2, -tiny / 4, tiny - unit, tiny / 8, unit - tiny}, /* no normal one hides them */
         {0.0, -0.0, 1.0, -1.0, big, -big, 0.5, -0.5},
-        {INFINITY, -INFINITY, 1.0, 0.0, -0.0, -1.0, big, -tiny},
+        {1.0, -INFINITY, INFINITY, 0.0, -0.0, -1.0, big, -tiny},
     };
     int mixture = d->powers && d->seed % PW_DRAW_MIXTURES == 1 ? 2 : (int)(d->seed % PW_DRAW_MIXTURES);
 
@@ -139,10 +139,12 @@ static double draw_special(const struct pw_draw *d, int64_t i, int64_t row, cons
     }
     if (!d->few && (double)(word >> 8) * 0x1p-24 >= d->share)
         return draw_normal(d, i, row, facts);
-    x = mixtures[mixture][d->few ? i & 7 : word & 7];
+    x = mixtures[mixture][d->few ? ((uint64_t)i + d->stream) & 7 : word & 7];
     if (d->finite && isinf(x))
         x = copysign(big, x);
-    if (bounded(d->fill) && !in_domain(x, d->fill) && !(d->anywhere && (!isfinite(x) || x == 0)))
+    if (d->numbers && isnan(x))
+        x = big;
+    if (bounded(d->fill) && !in_domain(x, d->fill) && !(d->anywhere && !(fabs(x) > 1 && isfinite(x))))
         return draw_normal(d, i, row, facts);
     return x;
 }
@@ -178,6 +180,9 @@ static void draw_floats(struct pw_tensor *t, const struct pw_draw *d)
 
         if (d->near_one && d->dist != PW_DIST_SPECIAL && x != 0)
             x = copysign(exp2(0.4 * tanh(x)), x);
+        if (d->fill->first_index && at == 0)
+            x = (double)pw_random_range(d->seed, d->stream + STREAM_KIND, (uint64_t)i, d->fill->int_low,
+                                        d->fill->int_high);
         pw_tensor_set(t, i, x);
         if (++at == d->last) {
             at = 0;
@@ -206,8 +211,11 @@ static void draw_bools(struct pw_tensor *t, const struct pw_draw *d)
     for (int64_t i = 0; i < t->count; i++) {
         uint32_t row = pw_random_u32(d->seed, d->stream + STREAM_ROW, (uint64_t)(d->last > 0 ? i / d->last : 0));
         bool whole = d->dist == PW_DIST_MASKED && (row & 3) < 2; /* rows of one value */
+        uint32_t word = pw_random_u32(d->seed, d->stream, (uint64_t)i);
 
-        pw_tensor_set_int(t, i, whole ? row & 1 : pw_random_u32(d->seed, d->stream, (uint64_t)i) & 1);
+        if (d->dist == PW_DIST_WIDE) /* few are true: else any of many nearly always is */
+            word = (word & 15) == 1;
+        pw_tensor_set_int(t, i, whole ? row & 1 : word & 1);
     }
 }
 
@@ -228,6 +236,8 @@ static void int_range(pw_dtype dtype, const struct pw_draw *d, int64_t *low, int
     } else if (open && d->dist == PW_DIST_EXACT) {
         *low = -EXACT_RANGE;
         *high = EXACT_RANGE;
+    } else if (d->dist == PW_DIST_EXACT && d->fill->int_high == PW_DRAW_INT_RANGE) { /* the room sets the other end */
+        *high = *low + 2 * EXACT_RANGE;
     }
     *low = *low < least ? least : *low > most ? most : *low;
     *high = *high > most ? most : *high < *low ? *low : *high;
@@ -278,6 +288,8 @@ static void draw_bits(struct pw_tensor *t, const struct pw_draw *d)
 
         if (d->dist == PW_DIST_SPECIAL && (word & 1))
             x = word & 2 ? UINT64_MAX : 0;
+        else if (d->dist == PW_DIST_SPECIAL && (word & 4))
+            x = high << 32; /* 0, were it cut to 32 bits */
         ((uint64_t *)t->data)[i] = x;
     }
 }
@@ -316,7 +328,7 @@ void pw_draw_tensor(struct pw_tensor *t, const struct pw_draw *draw)
     struct pw_draw d = *draw;
 
     d.last = t->rank > 0 ? t->dims[t->rank - 1] : 1;
-    d.few = d.share >= 0.5 && t->count > 1 && t->count < 8;
+    d.few = d.share >= 0.5 && t->count < 8;
     if (d.share <= 0) { /* about one special value in two rows, but some in a tensor that is small */
         d.share = d.last > 0 ? 0.5 / (double)d.last : 1;
         if (t->count > 0 && d.share * (double)t->count < 1)

@@ -117,6 +117,22 @@ static int64_t elements(const struct pw_dims *dims, const struct pw_info *info)
     return count;
 }
 
+int64_t pw_shapes_elements(const struct pw_shapes *shapes, const struct pw_case_spec *spec)
+{
+    struct pw_dims *dims = NULL;
+    struct pw_arena arena = {0};
+    struct pw_call call = {0};
+    bool made = pw_dims_create(&dims, NULL) == PW_OK && makes_call(shapes, spec, dims, &arena, &call);
+    int64_t most = -1;
+
+    for (int i = 0; made && i < call.output_count; i++)
+        if (call.wanted[i] && elements(dims, &call.out[i]) > most)
+            most = elements(dims, &call.out[i]);
+    pw_dims_destroy(dims);
+    pw_arena_clear(&arena);
+    return most;
+}
+
 static bool is_large(const struct pw_call *call)
 {
     struct pw_cost cost = {0};

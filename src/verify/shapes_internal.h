@@ -41,4 +41,6 @@ bool pw_shapes_read(const struct pw_shapes *shapes, const struct pw_case_spec *s
 bool pw_shapes_write(const struct pw_shapes *shapes, const pw_slot_values values, struct pw_case_spec *spec);
 /* Does the room's inference accept the spec? */
 bool pw_shapes_infers(const struct pw_shapes *shapes, const struct pw_case_spec *spec);
+/* Elements of the largest output that the spec gives; -1 when it gives none. */
+int64_t pw_shapes_elements(const struct pw_shapes *shapes, const struct pw_case_spec *spec);
 #endif

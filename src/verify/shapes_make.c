@@ -7,6 +7,7 @@
 
 #define STREAM 0x73686170 /* of the generator */
 #define ATTEMPTS 14       /* halvings of what is too large */
+#define ODD_GROUPS 6      /* whose sizes are changed for an odd number of elements */
 
 struct chooser {
     struct pw_shapes *shapes;
@@ -246,6 +247,32 @@ static bool other_axes(struct chooser *c, struct pw_case_spec *spec)
     return changed && pw_shapes_serves(c->shapes, spec, NULL);
 }
 
+/* The graph's sizes, some one step larger, so that the elements are an odd number: what takes two at a time has one
+ * left over. No case where the graph's own are. */
+static bool odd_elements(struct chooser *c, struct pw_case_spec *spec)
+{
+    struct pw_shapes *shapes = c->shapes;
+    size_t count = shapes->group_count < ODD_GROUPS ? shapes->group_count : ODD_GROUPS;
+    struct pw_case_spec tried = *spec;
+    pw_slot_values values;
+
+    if (pw_shapes_elements(shapes, &tried) % 2 != 0)
+        return false;
+    for (unsigned larger = 1; larger < 1u << count; larger++) {
+        tried = *spec;
+        pw_shapes_graph_values(shapes, values);
+        for (size_t g = 0; g < count; g++)
+            if (larger >> g & 1)
+                set_group(shapes, g, shapes->groups[g].value + shapes->groups[g].step, values);
+        if (pw_shapes_write(shapes, values, &tried) && pw_shapes_elements(shapes, &tried) % 2 == 1 &&
+            pw_shapes_serves(shapes, &tried, NULL)) {
+            *spec = tried;
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool broadcasts(struct chooser *c, struct pw_case_spec *spec)
 {
     if (c->seed & 1)
@@ -262,6 +289,7 @@ static const struct recipe {
     {"broadcast", NULL, broadcasts},        {"tile - 1", below_tile, NULL}, {"long row", long_row, NULL},
     {"large batch", large_batch, NULL},     {"empty", empty, NULL},         {"negative axes", NULL, other_axes},
     {"work-group ± 1", around_group, NULL}, {"many elements", many, NULL},  {"near the graph's", near_graph, NULL},
+    {"odd elements", NULL, odd_elements},
 };
 
 const char *pw_shapes_kind(int n)

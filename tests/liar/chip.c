@@ -13,6 +13,7 @@
 #include "run/eval.h"
 #include "tensor/compare.h"
 #include "verify/protocol.h"
+#include "verify/verify_internal.h"
 
 const struct pw_target_info liar_info = {
     .name = "liar",
@@ -140,6 +141,41 @@ static pw_status find_tolerance(struct liar_run *run, struct pw_error *err)
     if (status == PW_OK)
         status = pw_protocol_tolerance(protocol, &run->call, "", &liar_info, &run->arena, &run->tolerance, &why, err);
     pw_protocol_destroy(protocol);
+    return status;
+}
+
+/*
+ * The verifier adds what the data amplifies where the formula always may (attention, normalization of a few elements;
+ * elsewhere by the distribution, which the chip does not know): a fault just above the tolerance has to know it too.
+ */
+static pw_status widen(struct liar_run *run, struct pw_error *err)
+{
+    const struct pw_case_spec spec = {.dist = PW_DIST_EXACT, .seed = run->call.seed};
+    struct pw_accuracy accuracy = {.length = 1};
+    struct pw_case_run *judged;
+    pw_category category = run->call.op->category;
+    pw_status status;
+
+    if ((category != PW_CATEGORY_ATTENTION && category != PW_CATEGORY_NORMALIZATION) || run->tolerance <= 0 ||
+        run->input_count > PW_OP_MAX_FORMALS)
+        return PW_OK;
+    status = liar_golden(run, err);
+    judged = status == PW_OK ? pw_calloc(1, sizeof *judged) : NULL;
+    if (!judged)
+        return status == PW_OK ? pw_error_memory(err, sizeof *judged) : status;
+    if (run->call.op->accuracy)
+        run->call.op->accuracy(&run->call, &accuracy);
+    judged->spec = &spec;
+    judged->result.tolerance = run->tolerance;
+    judged->result.tolerance_why = "";
+    judged->floor = accuracy.pointwise ? pw_dtype_facts(run->out[run->main].dtype)->min_normal : -1;
+    judged->inputs.call = run->call;
+    judged->inputs.count = run->input_count;
+    memcpy(judged->inputs.in, run->in, (size_t)run->input_count * sizeof *run->in);
+    status = pw_judge_condition(judged, run->golden, err);
+    run->tolerance = judged->result.tolerance;
+    pw_arena_clear(&judged->arena);
+    pw_free(judged);
     return status;
 }
 
@@ -333,7 +369,9 @@ pw_status liar_run_compute(struct liar_run *run, struct pw_error *err)
 
     if (fault && !fault->applies(&run->call))
         fault = NULL;
-    if (fault && fault->before)
+    if (fault)
+        status = widen(run, err);
+    if (status == PW_OK && fault && fault->before)
         status = fault->before(run, err);
     if (status == PW_OK)
         status = fault && fault->instead ? fault->instead(run, err) : liar_honest(run, err);

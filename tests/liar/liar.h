@@ -54,7 +54,7 @@ struct liar_run {
     struct pw_tensor out[LIAR_OUTPUTS]; /* nominal, shapes as asked */
     int output_count;
     int main;                 /* output with the most elements */
-    double tolerance;         /* of the default protocol */
+    double tolerance;         /* as the verifier judges this call by the default protocol */
     double floor;             /* of the main output */
     int64_t found;            /* the dim that the data decided */
     bool wrote[LIAR_OUTPUTS]; /* false: the chip leaves the memory as it was */
@@ -106,11 +106,12 @@ pw_status liar_store(struct liar_run *run, const struct pw_value *carried, struc
 bool liar_is(const struct pw_call *call, const char *const *names); /* op name among them; NULL ends */
 pw_dtype liar_dtype(const struct pw_call *call);                    /* of output 0 */
 bool liar_float_out(const struct pw_call *call);
-bool liar_exact(const struct pw_call *call);                /* tolerance 0: copies, integers, comparisons */
-int64_t liar_count(const struct pw_call *call, int output); /* elements; concrete */
-int64_t liar_most(const struct pw_call *call);              /* of the largest output */
-int64_t liar_columns(const struct pw_call *call);           /* last dim of the largest output */
-int64_t liar_rows(const struct pw_call *call);
+bool liar_exact(const struct pw_call *call);                 /* tolerance 0: copies, integers, comparisons */
+int64_t liar_count(const struct pw_call *call, int output);  /* elements; concrete */
+int64_t liar_most(const struct pw_call *call);               /* of the largest output */
+int64_t liar_columns(const struct pw_call *call);            /* last dim of the largest output */
+int64_t liar_rows(const struct pw_call *call);               /* all elements / columns */
+int64_t liar_lines(const struct pw_call *call);              /* the dim before the last one */
 bool liar_accumulates(const struct pw_call *call);           /* sums more than two terms behind an element */
 bool liar_linear(const struct pw_call *call);                /* linear in input 0, so that parts can be added */
 bool liar_data_input(const struct pw_call *call);            /* has an input whose content may vary, with elements */

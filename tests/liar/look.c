@@ -73,6 +73,16 @@ int64_t liar_rows(const struct pw_call *call)
     return columns > 0 ? liar_most(call) / columns : 0;
 }
 
+int64_t liar_lines(const struct pw_call *call)
+{
+    const struct pw_info *info = &call->out[largest(call)];
+    int64_t n = 1;
+
+    if (info->rank < 2 || !pw_dims_value(call->dims, info->dims[info->rank - 2], &n))
+        return 1;
+    return n;
+}
+
 pw_dtype liar_dtype(const struct pw_call *call)
 {
     return call->out[largest(call)].dtype;
