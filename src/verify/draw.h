@@ -18,7 +18,7 @@ struct pw_draw {
     double exponents; /* `wide`: magnitudes lie in 2^±this, within the dtype's normal range; `special`: none is
                          larger but infinity */
     double share;     /* `special`: of elements; 0 = about one in two rows */
-    bool halves;      /* `exact`: halves in every second seed */
+    double step;      /* `exact`: of every second seed, where rounding decides; 0 = 1 */
     bool alternate;   /* `cancel`: neighbours have opposite signs */
     bool near_one;    /* magnitudes between 3/4 and 4/3: products of many stay in range */
     bool masks;       /* `masked`: -inf goes into this input */
@@ -27,6 +27,7 @@ struct pw_draw {
     bool anywhere;    /* `special`: NaN, infinities and [-1, 1] also outside a bounded domain: results are defined */
     bool powers;      /* `special`: squared inside, so no denormals alone: float32 cannot square them */
     bool few;         /* set by pw_draw_tensor: so few elements that chance would leave out most special values */
+    bool single;      /* set by pw_draw_tensor: one element: which special value it is, the input's number says */
     int64_t last;     /* set by pw_draw_tensor: the last dim */
 };
 

@@ -130,8 +130,10 @@ void pw_draw_habits(const struct pw_call *call, int input, struct pw_draw *draw)
         pw_dtype_facts(dtype)->max < 1e6)
         draw->exponents = fmin(draw->exponents, 5); /* float16 and narrower: squares stay finite */
     draw->alternate = category->alternate && input == 0;
-    draw->halves = call->op->category == PW_CATEGORY_QUANTIZATION || !strcmp(call->op->name, "Round") ||
-                   !strcmp(call->op->name, "Cast") || !strcmp(call->op->name, "CastLike");
+    if (call->op->category == PW_CATEGORY_QUANTIZATION)
+        draw->step = 1.0 / 128; /* half of the least scale that the rooms draw: every second quotient is a tie */
+    else if (!strcmp(call->op->name, "Round") || !strcmp(call->op->name, "Cast") || !strcmp(call->op->name, "CastLike"))
+        draw->step = 0.5;
     draw->near_one = !strcmp(call->op->name, "ReduceProd") || !strcmp(call->op->name, "CumProd");
     draw->masks = is_mask(call->op, input);
     draw->numbers = is_open(call, habit);

@@ -68,12 +68,13 @@ static double draw_normal(const struct pw_draw *d, int64_t i, int64_t row, const
     return into_domain(normal(d, (uint64_t)i), d->fill);
 }
 
-/* Small integers; in every second seed halves where rounding decides (quantization, casts). */
+/* Small integers; in every second seed finer steps where rounding decides (quantization, casts). */
 static double draw_exact(const struct pw_draw *d, int64_t i, int64_t row, const struct pw_dtype_facts *facts)
 {
-    double step = d->halves && (d->seed & 1) ? 0.5 : 1.0;
-    int64_t low = isfinite(d->fill->low) ? (int64_t)ceil(d->fill->low / step) : -EXACT_RANGE;
-    int64_t high = isfinite(d->fill->high) ? (int64_t)floor(d->fill->high / step) : low + 2 * EXACT_RANGE;
+    double step = d->step > 0 && (d->seed & 1) ? d->step : 1.0;
+    int64_t range = (int64_t)(EXACT_RANGE / fmin(2 * step, 1.0));
+    int64_t low = isfinite(d->fill->low) ? (int64_t)ceil(d->fill->low / step) : -range;
+    int64_t high = isfinite(d->fill->high) ? (int64_t)floor(d->fill->high / step) : low + 2 * range;
 
     (void)row;
     if (low > high) /* no such number in the domain: powers of two, which are as exact */
@@ -137,9 +138,9 @@ static double draw_special(const struct pw_draw *d, int64_t i, int64_t row, cons
                          : tiny * (double)(int32_t)pw_random_u32(d->seed, d->stream, (uint64_t)i) * 0x1p-31;
         return in_domain(x, d->fill) ? x : draw_normal(d, i, row, facts);
     }
-    if (!d->few && (double)(word >> 8) * 0x1p-24 >= d->share)
+    if (!d->few && !d->single && (double)(word >> 8) * 0x1p-24 >= d->share)
         return draw_normal(d, i, row, facts);
-    x = mixtures[mixture][d->few ? ((uint64_t)i + d->stream) & 7 : word & 7];
+    x = mixtures[mixture][d->single ? d->stream & 7 : d->few ? (uint64_t)i & 7 : word & 7];
     if (d->finite && isinf(x))
         x = copysign(big, x);
     if (d->numbers && isnan(x))
@@ -257,6 +258,15 @@ static int64_t distinct_from(const struct pw_tensor *t, const struct pw_draw *d,
     return facts->bits == 64 ? (INT64_C(1) << 31) - n / 2 : low;
 }
 
+/* The ith of `count` distinct values somewhere in a room: one in each of its equal parts. */
+static int64_t spread(const struct pw_draw *d, int64_t i, int64_t low, int64_t room, int64_t count)
+{
+    int64_t part = room / count, over = room % count;
+
+    return low + i * part + i * over / count +
+           pw_random_range(d->seed, d->stream + STREAM_ROW, (uint64_t)i, 0, part - 1);
+}
+
 /* Each row a shuffled run of distinct values; where the range has room, no two rows share one. */
 static void shuffle_rows(struct pw_tensor *t, const struct pw_draw *d, int64_t low, int64_t high, int64_t n)
 {
@@ -264,7 +274,8 @@ static void shuffle_rows(struct pw_tensor *t, const struct pw_draw *d, int64_t l
     bool apart = from == low && low >= 0 && high < INT64_MAX && (room = high - low + 1) >= t->count;
 
     for (int64_t i = 0; i < t->count; i++)
-        pw_tensor_set_int(t, i, apart ? low + i * (room / t->count) : (int64_t)((uint64_t)from + (uint64_t)(i % n)));
+        pw_tensor_set_int(t, i,
+                          apart ? spread(d, i, low, room, t->count) : (int64_t)((uint64_t)from + (uint64_t)(i % n)));
     for (int64_t row = 0; n > 1 && row < t->count / n; row++)
         for (int64_t k = n - 1; k > 0; k--) {
             int64_t j = pw_random_range(d->seed, d->stream, (uint64_t)(row * n + k), 0, k);
@@ -328,7 +339,8 @@ void pw_draw_tensor(struct pw_tensor *t, const struct pw_draw *draw)
     struct pw_draw d = *draw;
 
     d.last = t->rank > 0 ? t->dims[t->rank - 1] : 1;
-    d.few = d.share >= 0.5 && t->count < 8;
+    d.single = d.share >= 0.5 && t->count == 1;
+    d.few = d.share >= 0.5 && t->count > 1 && t->count < 8;
     if (d.share <= 0) { /* about one special value in two rows, but some in a tensor that is small */
         d.share = d.last > 0 ? 0.5 / (double)d.last : 1;
         if (t->count > 0 && d.share * (double)t->count < 1)
