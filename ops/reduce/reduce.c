@@ -240,6 +240,15 @@ static void fill(const struct pw_call *call, int input, struct pw_fill *out)
         out->low = 0.0;
         out->int_low = 1;
     }
+    if (form->kind == PW_REDUCE_L2) { /* integers whose squares' sum 64 bits hold: its root is defined */
+        out->int_low = -(1 << 20);
+        out->int_high = 1 << 20;
+    }
+    if (form->kind == PW_REDUCE_LOG_SUM_EXP) { /* integers whose dtype holds the result, which is above the largest */
+        out->int_low = -99;
+        out->int_high = 99;
+        out->beyond = true;
+    }
     if (form->kind == PW_REDUCE_PROD) {
         out->low = 0.5;
         out->high = 1.5;

@@ -497,6 +497,7 @@ const struct liar_equivalent liar_equivalents[] = {
     {"inf_to_*", "CastLike", "float[46]*", "the dtype has no infinity and nothing above 28"},
     {"nan_inputs", "Acosh", "*", "0 lies outside of its domain: the result is NaN either way"},
     {"single", "Sign", "float64", "-1, 0 and 1 are the same in float32"},
+    {"narrow_ints", "ReduceL2", "*", "what 32 bits do not hold overflows 64 when it is squared"},
     {"nibbles", "Size", "*", "its result does not depend on the content"},
     {"bool_bytes", "IsInf", "float8*fnuz", "the dtype has no infinity, so nothing is ever true"},
     {"nibbles", "Shape", "*", "its result does not depend on the content"},
