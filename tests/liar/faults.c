@@ -491,7 +491,7 @@ const struct liar_equivalent liar_equivalents[] = {
     {"inf_to_*", "CastLike", "*int8", "no integer of 8 bits is infinite in float16"},
     {"inf_to_*", "CastLike", "int16", "32767 and all below are finite in float16"},
     {"inf_to_*", "CastLike", "*int[24]", "no integer of so few bits is infinite in float16"},
-    {"inf_to_*", "CastLike", "bool", "true is 1 in float16"},
+    {"inf_to_*", "CastLike", "bool", "its numbers are 0 and 1, which are finite in float16"},
     {"inf_to_*", "CastLike", "float8e4m3*", "the dtype has no infinity and nothing above 448"},
     {"inf_to_*", "CastLike", "float8e5m2fnuz", "the dtype has no infinity and nothing above 57344"},
     {"inf_to_*", "CastLike", "float[46]*", "the dtype has no infinity and nothing above 28"},
