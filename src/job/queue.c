@@ -146,6 +146,24 @@ static bool copy_text(struct pw_arena *arena, const char **text)
     return *text != NULL;
 }
 
+static bool copy_elements(struct pw_arena *arena, struct pw_case_result *result)
+{
+    struct pw_case_element *copy;
+
+    if (!result->worst_count) {
+        result->worst = NULL;
+        return true;
+    }
+    copy = pw_arena_alloc(arena, result->worst_count, sizeof *copy);
+    for (size_t i = 0; copy && i < result->worst_count; i++) {
+        copy[i] = result->worst[i];
+        if (!copy_text(arena, &copy[i].at))
+            return false;
+    }
+    result->worst = copy;
+    return copy != NULL;
+}
+
 bool pw_event_set_case(struct pw_event *event, const struct pw_case_result *result)
 {
     struct pw_case_result *copy = &event->result;
@@ -155,7 +173,7 @@ bool pw_event_set_case(struct pw_event *event, const struct pw_case_result *resu
            copy_text(&event->arena, &copy->tolerance_why) && copy_text(&event->arena, &copy->reason) &&
            copy_text(&event->arena, &copy->log) && copy_text(&event->arena, &copy->property) &&
            copy_text(&event->arena, &copy->shrunk_id) && copy_text(&event->arena, &copy->shrunk_shapes) &&
-           copy_text(&event->arena, &copy->shrunk_reason);
+           copy_text(&event->arena, &copy->shrunk_reason) && copy_elements(&event->arena, copy);
 }
 
 static bool copy_samples(struct pw_arena *arena, int64_t **samples, int count)

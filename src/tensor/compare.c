@@ -262,6 +262,62 @@ done:
     return status;
 }
 
+/* Of two differences the larger; of infinite errors the larger difference of what is finite, so that integers too
+ * are in order. */
+static bool is_worse(const struct pw_compare_element *a, const struct pw_compare_element *b)
+{
+    if (a->error != b->error)
+        return a->error > b->error;
+    return isinf(a->error) && fabs(a->got - a->want) > fabs(b->got - b->want);
+}
+
+static double element_error(const struct float_scan *scan, double got, double want)
+{
+    double scale = fabs(want) > scan->out->floor ? fabs(want) : scan->out->floor;
+
+    if (got == want || (isnan(got) && isnan(want)) || overflow_agrees(scan, got, want))
+        return 0.0;
+    if (!isfinite(got) || !isfinite(want) || scale <= 0.0)
+        return INFINITY;
+    return fabs(got - want) / scale;
+}
+
+size_t pw_compare_worst(const struct pw_tensor *got, const struct pw_tensor *golden, double floor,
+                        struct pw_compare_element *out, size_t cap)
+{
+    const struct pw_dtype_facts *facts = pw_dtype_facts(golden->nominal);
+    struct pw_comparison limits = {.floor = floor};
+    struct float_scan scan = {
+        .out = &limits, .max = facts->max, .min_normal = facts->min_normal, .mantissa_bits = facts->mantissa_bits};
+    double a[BLOCK], b[BLOCK];
+    size_t count = 0;
+
+    if (facts->kind == PW_KIND_COMPLEX || facts->kind == PW_KIND_STRING || !cap)
+        return 0;
+    for (int64_t at = 0; at < got->count; at += BLOCK) {
+        int64_t part = got->count - at < BLOCK ? got->count - at : BLOCK;
+
+        pw_tensor_load(got, at, part, a);
+        pw_tensor_load(golden, at, part, b);
+        for (int64_t i = 0; i < part; i++) {
+            struct pw_compare_element element = {at + i, a[i], b[i], 0.0};
+            size_t place;
+
+            if (facts->kind == PW_KIND_FLOAT)
+                element.error = element_error(&scan, a[i], b[i]);
+            else
+                element.error = equal_element(got, golden, at + i) ? 0.0 : INFINITY;
+            if (element.error == 0.0 || (count == cap && !is_worse(&element, &out[cap - 1])))
+                continue;
+            place = count < cap ? count++ : cap - 1;
+            for (; place > 0 && is_worse(&element, &out[place - 1]); place--)
+                out[place] = out[place - 1];
+            out[place] = element;
+        }
+    }
+    return count;
+}
+
 double pw_compare_floor(const struct pw_tensor *golden)
 {
     const struct pw_dtype_facts *facts = pw_dtype_facts(golden->nominal);

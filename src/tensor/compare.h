@@ -38,6 +38,16 @@ struct pw_comparison {
 pw_status pw_compare(const struct pw_tensor *got, const struct pw_tensor *golden, double tolerance, double floor,
                      struct pw_comparison *out, struct pw_error *err);
 
+/* One element and its hybrid error: infinite where integers, NaN or Inf differ. */
+struct pw_compare_element {
+    int64_t flat;
+    double got, want, error;
+};
+/* The worst elements that differ at all, worst first, at most `cap`; returns how many. floor as in pw_comparison, of
+ * tensors that pw_compare took. Complex elements and strings: none. */
+size_t pw_compare_worst(const struct pw_tensor *got, const struct pw_tensor *golden, double floor,
+                        struct pw_compare_element *out, size_t cap);
+
 /* The floor: root mean square of the finite golden elements times 2^-3 (so that an element
  * that cancelled is judged against its neighbours' scale), at least the dtype's least normal. */
 double pw_compare_floor(const struct pw_tensor *golden);

@@ -31,8 +31,8 @@ static bool find_range(const struct pw_chart *chart, double *low, double *high)
 {
     bool any = false;
 
-    for (size_t i = 0; i <= chart->count; i++) {
-        double value = i < chart->count ? chart->values[i] : chart->limit;
+    for (size_t i = 0; i <= chart->count + chart->has_point; i++) {
+        double value = i < chart->count ? chart->values[i] : i == chart->count ? chart->limit : chart->point;
 
         if (!usable(chart, value))
             continue;
@@ -94,9 +94,9 @@ static void draw_series(const struct pw_chart *chart, struct plot *plot, double 
             dot(plot->rule, x, row_of(scaled(chart, chart->limit), low, high, plot->height));
 }
 
-static int flag_column(const struct pw_chart *chart, const struct pw_chart_flag *flag, int width)
+static int position_column(const struct pw_chart *chart, double at, int width)
 {
-    double share = chart->count < 2 ? 0.5 : flag->at / (double)(chart->count - 1);
+    double share = chart->count < 2 ? 0.5 : at / (double)(chart->count - 1);
     int column = (int)(share * (2 * width - 1) + 0.5);
 
     return column < 0 ? 0 : column > 2 * width - 1 ? 2 * width - 1 : column;
@@ -107,7 +107,7 @@ static void draw_flags(const struct pw_chart *chart, struct plot *plot)
 {
     for (size_t f = 0; f < chart->flag_count; f++)
         for (int y = 0; y < 4 * plot->height; y += 2)
-            dot(plot->rule, flag_column(chart, &chart->flags[f], plot->width), y);
+            dot(plot->rule, position_column(chart, chart->flags[f].at, plot->width), y);
 }
 
 /* The names below; where two would touch the later one stays. */
@@ -119,7 +119,7 @@ static void add_flags(const struct pw_chart *chart, int width, struct pw_lines *
     for (size_t f = chart->flag_count; at && f-- > 0;) {
         int size = (int)pw_text_width(chart->flags[f].label);
 
-        at[f] = flag_column(chart, &chart->flags[f], width) / 2;
+        at[f] = position_column(chart, chart->flags[f].at, width) / 2;
         at[f] = at[f] + size > right - 1 ? (at[f] + 1 - size < 0 ? 0 : at[f] + 1 - size) : at[f];
         if (at[f] + size > right - 1)
             at[f] = -1;
@@ -169,6 +169,7 @@ void pw_chart_add(const struct pw_chart *chart, bool ascii, struct pw_lines *lin
 {
     struct plot *plot = pw_calloc(1, sizeof *plot);
     double low = 0, high = 0;
+    int point_x = -1, point_y = 0; /* in dots */
 
     if (!plot || !find_range(chart, &low, &high)) {
         pw_lines_addf(lines, PW_STYLE_DIM, 3, "%s: nothing measured yet", chart->title);
@@ -179,6 +180,10 @@ void pw_chart_add(const struct pw_chart *chart, bool ascii, struct pw_lines *lin
     plot->height = chart->height < 2 ? 2 : chart->height > HEIGHT_MAX ? HEIGHT_MAX : chart->height;
     draw_series(chart, plot, low, high);
     draw_flags(chart, plot);
+    if (chart->has_point && usable(chart, chart->point)) {
+        point_x = position_column(chart, chart->point_at, plot->width);
+        point_y = row_of(scaled(chart, chart->point), low, high, plot->height);
+    }
     pw_lines_wrap(lines, PW_STYLE_BOLD, 3, chart->title);
     for (int y = 0; y < plot->height; y++) {
         struct pw_buf row = {0};
@@ -187,10 +192,17 @@ void pw_chart_add(const struct pw_chart *chart, bool ascii, struct pw_lines *lin
 
         if (y == 0 || y == plot->height - 1 || (plot->height > 4 && y == plot->height / 2))
             chart->label(label, sizeof label, chart->logarithmic ? pow(10, at) : at);
-        for (int x = 0; x < plot->width; x++)
+        for (int x = 0; x < plot->width && !(point_x >= 0 && y == point_y / 4 && x == point_x / 2); x++)
             append_cell(&row, plot->cells[y][x] ? plot->cells[y][x] : plot->rule[y][x], ascii);
         pw_lines_addf(lines, PW_STYLE_DIM, 3, "%*s", LABEL, label);
         pw_lines_more(lines, chart->style, PW_CHART_LEFT, pw_buf_text(&row));
+        pw_buf_clear(&row);
+        if (point_x < 0 || y != point_y / 4)
+            continue;
+        pw_lines_more(lines, PW_STYLE_BOLD, PW_CHART_LEFT + point_x / 2, ascii ? "O" : "\u25cf");
+        for (int x = point_x / 2 + 1; x < plot->width; x++)
+            append_cell(&row, plot->cells[y][x] ? plot->cells[y][x] : plot->rule[y][x], ascii);
+        pw_lines_more(lines, chart->style, PW_CHART_LEFT + point_x / 2 + 1, pw_buf_text(&row));
         pw_buf_clear(&row);
     }
     if (chart->mark_count)

@@ -21,6 +21,8 @@ struct pw_chart {
     size_t mark_count;
     const struct pw_chart_flag *flags; /* such as baselines; ascending */
     size_t flag_count;
+    bool has_point; /* one more value, drawn as a dot of its own: of `point` at a position */
+    double point_at, point;
     bool logarithmic;  /* values <= 0 are gaps then */
     int width, height; /* in columns and rows, without scale; at least 8 and 2 */
     const char *(*label)(char *dst, size_t size, double value); /* of the scale */

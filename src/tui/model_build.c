@@ -198,3 +198,24 @@ void pw_tui_build_event(struct pw_tui *tui, const struct pw_event *event)
         at += length + (at[length] == '\n');
     }
 }
+
+/* To the next line that begins with the mark of a compiler's remark. */
+void pw_tui_act_remark(struct pw_tui *tui)
+{
+    const struct pw_lines *text = &tui->text;
+    int count;
+
+    pw_tui_fill(tui);
+    count = (int)text->count;
+    for (int tried = 1; tried <= count; tried++) {
+        int at = (tui->remark + tried) % count;
+        const struct pw_line *line = &text->items[at];
+
+        if (line->span_count && !strcmp(text->text.data + text->spans[line->first_span].offset, PW_VIEW_REMARK)) {
+            tui->remark = at;
+            tui->scroll[tui->screen] = at > 3 ? at - 3 : 0; /* with what it is about */
+            return;
+        }
+    }
+    pw_tui_say(tui, false, "the compiler has said nothing about the lines of the selected kernel in this session");
+}

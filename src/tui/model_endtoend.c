@@ -209,6 +209,49 @@ size_t pw_tui_endtoend_slowest(const struct pw_tui_endtoend *run)
     return found;
 }
 
+void pw_tui_act_node_order(struct pw_tui *tui)
+{
+    struct pw_tui_endtoend *run = &tui->at->endtoend;
+
+    pw_tui_endtoend_sort(run, (pw_node_order)((run->sort + 1) % PW_NODE_ORDER_COUNT));
+    if (!run->finished)
+        pw_tui_say(tui, false, "nodes will be listed %s when the run is over", pw_tui_node_order_name(run->sort));
+}
+
+/* Scrolls to a node's line and marks it; what hides it is taken away. */
+static void show_node(struct pw_tui *tui, size_t node, const char *none)
+{
+    struct pw_tui_endtoend *run = &tui->at->endtoend;
+
+    if (node == SIZE_MAX) {
+        pw_tui_say(tui, false, "%s", none);
+        return;
+    }
+    run->focus = node;
+    for (int tried = 0; tried < 2; tried++) {
+        pw_tui_fill(tui);
+        if (run->focus_line >= 0)
+            break;
+        run->only_divergent = false;
+    }
+    tui->scroll[PW_SCREEN_ENDTOEND] = run->focus_line > 2 ? run->focus_line - 2 : 0;
+}
+
+void pw_tui_act_first_divergence(struct pw_tui *tui)
+{
+    show_node(tui, pw_tui_endtoend_first(&tui->at->endtoend), "every node that was compared holds");
+}
+
+void pw_tui_act_worst_node(struct pw_tui *tui)
+{
+    show_node(tui, pw_tui_endtoend_worst(&tui->at->endtoend), "no node was compared: r compares them");
+}
+
+void pw_tui_act_slowest_node(struct pw_tui *tui)
+{
+    show_node(tui, pw_tui_endtoend_slowest(&tui->at->endtoend), "no node was timed: r compares and times them");
+}
+
 void pw_tui_endtoend_event(struct pw_tui *tui, const struct pw_event *event)
 {
     struct pw_tui_endtoend *run = &tui->at->endtoend;

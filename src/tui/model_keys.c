@@ -146,45 +146,6 @@ static void act_divergent(struct pw_tui *tui)
     tui->at->endtoend.only_divergent = !tui->at->endtoend.only_divergent;
     tui->scroll[PW_SCREEN_ENDTOEND] = 0;
 }
-static void act_node_order(struct pw_tui *tui)
-{
-    struct pw_tui_endtoend *run = &tui->at->endtoend;
-
-    pw_tui_endtoend_sort(run, (pw_node_order)((run->sort + 1) % PW_NODE_ORDER_COUNT));
-    if (!run->finished)
-        pw_tui_say(tui, false, "nodes will be listed %s when the run is over", pw_tui_node_order_name(run->sort));
-}
-
-/* Scrolls to a node's line and marks it; what hides it is taken away. */
-static void show_node(struct pw_tui *tui, size_t node, const char *none)
-{
-    struct pw_tui_endtoend *run = &tui->at->endtoend;
-
-    if (node == SIZE_MAX) {
-        pw_tui_say(tui, false, "%s", none);
-        return;
-    }
-    run->focus = node;
-    for (int tried = 0; tried < 2; tried++) {
-        pw_tui_fill(tui);
-        if (run->focus_line >= 0)
-            break;
-        run->only_divergent = false;
-    }
-    tui->scroll[PW_SCREEN_ENDTOEND] = run->focus_line > 2 ? run->focus_line - 2 : 0;
-}
-static void act_first_divergence(struct pw_tui *tui)
-{
-    show_node(tui, pw_tui_endtoend_first(&tui->at->endtoend), "every node that was compared holds");
-}
-static void act_worst_node(struct pw_tui *tui)
-{
-    show_node(tui, pw_tui_endtoend_worst(&tui->at->endtoend), "no node was compared: r compares them");
-}
-static void act_slowest_node(struct pw_tui *tui)
-{
-    show_node(tui, pw_tui_endtoend_slowest(&tui->at->endtoend), "no node was timed: r compares and times them");
-}
 static void act_baselines(struct pw_tui *tui)
 {
     pw_tui_go(tui, PW_SCREEN_BASELINES);
@@ -397,36 +358,15 @@ static void act_previous(struct pw_tui *tui)
     find_next(tui, -1);
 }
 
-/* To the next line that begins with the mark of a compiler's remark. */
-static void act_remark(struct pw_tui *tui)
-{
-    const struct pw_lines *text = &tui->text;
-    int count;
-
-    pw_tui_fill(tui);
-    count = (int)text->count;
-    for (int tried = 1; tried <= count; tried++) {
-        int at = (tui->remark + tried) % count;
-        const struct pw_line *line = &text->items[at];
-
-        if (line->span_count && !strcmp(text->text.data + text->spans[line->first_span].offset, PW_VIEW_REMARK)) {
-            tui->remark = at;
-            tui->scroll[tui->screen] = at > 3 ? at - 3 : 0; /* with what it is about */
-            return;
-        }
-    }
-    pw_tui_say(tui, false, "the compiler has said nothing about the lines of the selected kernel in this session");
-}
-
 /* ---- the palette with a command begun ---- */
 
-static void open_command(struct pw_tui *tui, const char *text)
+void pw_tui_open_command(struct pw_tui *tui, const char *text)
 {
     pw_prompt_open(&tui->prompt, PW_PROMPT_COMMAND, text);
 }
 static void act_owner(struct pw_tui *tui)
 {
-    open_command(tui, "owner ");
+    pw_tui_open_command(tui, "owner ");
 }
 static void act_note(struct pw_tui *tui)
 {
@@ -437,47 +377,19 @@ static void act_note(struct pw_tui *tui)
     if (current != SIZE_MAX)
         entry = pw_tui_decision(tui, current);
     snprintf(text, sizeof text, "note %.500s", entry ? entry->note : "");
-    open_command(tui, text);
+    pw_tui_open_command(tui, text);
 }
 static void act_waive(struct pw_tui *tui)
 {
-    open_command(tui, "waive ");
-}
-static void act_whole_graph(struct pw_tui *tui)
-{
-    tui->whole_graph = !tui->whole_graph;
-    tui->show_comparison = false;
-    tui->scroll[PW_SCREEN_TRENDS] = 0;
-    pw_tui_go(tui, PW_SCREEN_TRENDS);
-}
-/* With the last two runs that have figures of what is shown. */
-static void act_compare(struct pw_tui *tui)
-{
-    long long runs[2] = {0, 0};
-    size_t count = tui->whole_graph ? tui->at->graph.count : tui->at->history.count;
-    char text[64];
-
-    for (size_t i = count, found = 2; i-- > 0 && found;) {
-        long long run = tui->whole_graph ? tui->at->graph.points[i].run_id : tui->at->history.points[i].run_id;
-        bool usable = tui->whole_graph ? !tui->at->graph.points[i].whole
-                                       : strcmp(tui->at->history.points[i].standing, "timed") != 0;
-
-        if (usable && run != runs[1])
-            runs[--found] = run;
-    }
-    if (runs[0])
-        snprintf(text, sizeof text, "compare %lld %lld", runs[0], runs[1]);
-    else
-        snprintf(text, sizeof text, "compare ");
-    open_command(tui, text);
+    pw_tui_open_command(tui, "waive ");
 }
 static void act_approve(struct pw_tui *tui)
 {
-    open_command(tui, "approve ");
+    pw_tui_open_command(tui, "approve ");
 }
 static void act_export(struct pw_tui *tui)
 {
-    open_command(tui, "export ");
+    pw_tui_open_command(tui, "export ");
 }
 
 /* ---- tables ---- */
@@ -543,7 +455,7 @@ static const struct pw_tui_key detail_keys[] = {
     {'v', 0, "v", "verify", "verify", "Verifies this signature.", pw_tui_act_verify},
     {'b', 0, "b", "bench", "bench", "Times this signature against the reference.", pw_tui_act_bench},
     DECISION_KEYS,
-    {'M', 0, "M", NULL, "remark", "To the next of the compiler's messages in the source.", act_remark},
+    {'M', 0, "M", NULL, "remark", "To the next of the compiler's messages in the source.", pw_tui_act_remark},
     LINE_KEYS,
     {0}};
 
@@ -558,8 +470,8 @@ static const struct pw_tui_key run_keys[] = {
 
 static const struct pw_tui_key trend_keys[] = {
     {'w', 0, "w", "whole graph", "whole-graph", "Trends of the whole graph; again those of the signature.",
-     act_whole_graph},
-    {'=', 0, "=", "compare runs", NULL, "Sets two runs side by side; the last two are proposed.", act_compare},
+     pw_tui_act_whole_graph},
+    {'=', 0, "=", "compare runs", NULL, "Sets two runs side by side; the last two are proposed.", pw_tui_act_compare},
     {'v', 0, "v", "verify", "verify", "Verifies this signature.", pw_tui_act_verify},
     {'b', 0, "b", "bench", "bench", "Times this signature against the reference.", pw_tui_act_bench},
     {'x', 0, "x", NULL, NULL, "Writes what is shown to a file.", act_export},
@@ -573,12 +485,12 @@ static const struct pw_tui_key endtoend_keys[] = {
     {'s', 0, "s", "precision sweep", "sweep", "Runs each layer in narrower types and ranks them by the damage.",
      act_run_sweep},
     {'d', 0, "d", "divergent", "divergent", "Shows only nodes that do not hold; again shows all.", act_divergent},
-    {'f', 0, "f", "first", "first-divergence", "To the first node that does not hold.", act_first_divergence},
+    {'f', 0, "f", "first", "first-divergence", "To the first node that does not hold.", pw_tui_act_first_divergence},
     {'w', 0, "w", "worst", "worst-node", "To the node whose own error is the largest share of its tolerance.",
-     act_worst_node},
-    {'t', 0, "t", NULL, "slowest-node", "To the node that takes most time.", act_slowest_node},
+     pw_tui_act_worst_node},
+    {'t', 0, "t", NULL, "slowest-node", "To the node that takes most time.", pw_tui_act_slowest_node},
     {'>', 0, ">", "sort", "sort-nodes", "Lists nodes in order, by time, by their own error, by what arrived.",
-     act_node_order},
+     pw_tui_act_node_order},
     {'x', 0, "x", NULL, NULL, "Writes what is shown to a file.", act_export},
     LINE_KEYS,
     {0}};

@@ -28,12 +28,33 @@ void pw_tui_cases_clear(struct pw_tui_row *row)
         pw_free(row->cases[i].shrunk);
     }
     row->case_count = 0;
-    row->worst_known = false;
+    pw_free(row->worst);
+    row->worst = NULL;
 }
 
 static bool failed_verdict(pw_verdict verdict)
 {
     return verdict > PW_VERDICT_WARN && verdict < PW_VERDICT_UNSUPPORTED;
+}
+
+static void keep_worst(struct pw_tui_row *row, const struct pw_case_result *result, double share)
+{
+    struct pw_tui_worst *worst = row->worst ? row->worst : pw_calloc(1, sizeof *worst);
+
+    if (!worst)
+        return;
+    *worst = (struct pw_tui_worst){.output = result->output, .share = share, .comparison = result->comparison};
+    memcpy(worst->id, result->id, sizeof worst->id);
+    for (size_t i = 0; i < result->worst_count && i < PW_CASE_ELEMENTS; i++) {
+        const struct pw_case_element *from = &result->worst[i];
+
+        snprintf(worst->elements[i].at, sizeof worst->elements[i].at, "%s", from->at ? from->at : "");
+        worst->elements[i].got = from->got;
+        worst->elements[i].want = from->want;
+        worst->elements[i].error = from->error;
+        worst->element_count++;
+    }
+    row->worst = worst;
 }
 
 static void keep_case(struct pw_tui_row *row, const struct pw_case_result *result)
@@ -44,11 +65,8 @@ static void keep_case(struct pw_tui_row *row, const struct pw_case_result *resul
                                                        : 0;
     struct pw_tui_case *kept;
 
-    if (compared && (!row->worst_known || share > row->worst_share)) {
-        row->worst = result->comparison;
-        row->worst_share = share;
-        row->worst_known = true;
-    }
+    if (compared && (!row->worst || share > row->worst->share))
+        keep_worst(row, result, share);
     if (row->case_count == PW_TUI_CASES)
         return;
     if (row->case_count == row->case_cap) {
@@ -130,6 +148,15 @@ static void keep_bench(struct pw_tui_row *row, const struct pw_event *event)
                                    .flops_rate = f->flops_rate,
                                    .bytes_rate = f->bytes_rate,
                                    .share = f->roof.share,
+                                   .reference_low_ns = f->reference.count ? f->reference.low : NAN,
+                                   .reference_high_ns = f->reference.count ? f->reference.high : NAN,
+                                   .speedup = f->speedup.value,
+                                   .speedup_low = f->speedup.low,
+                                   .speedup_high = f->speedup.high,
+                                   .intensity = f->flops / (f->read_bytes + f->write_bytes),
+                                   .peak_flops = f->flops / f->roof.compute_ns * 1e9,
+                                   .peak_bytes = (f->read_bytes + f->write_bytes) / f->roof.memory_ns * 1e9,
+                                   .slices = f->slices,
                                    .bound = pw_bound_name(f->roof.bound),
                                    .level = f->roof.level,
                                    .cold = event->cold,

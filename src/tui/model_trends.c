@@ -172,3 +172,32 @@ bool pw_tui_trend_event(struct pw_tui *tui, const struct pw_event *event)
         return false;
     return true;
 }
+
+void pw_tui_act_whole_graph(struct pw_tui *tui)
+{
+    tui->whole_graph = !tui->whole_graph;
+    tui->show_comparison = false;
+    tui->scroll[PW_SCREEN_TRENDS] = 0;
+    pw_tui_go(tui, PW_SCREEN_TRENDS);
+}
+/* With the last two runs that have figures of what is shown. */
+void pw_tui_act_compare(struct pw_tui *tui)
+{
+    long long runs[2] = {0, 0};
+    size_t count = tui->whole_graph ? tui->at->graph.count : tui->at->history.count;
+    char text[64];
+
+    for (size_t i = count, found = 2; i-- > 0 && found;) {
+        long long run = tui->whole_graph ? tui->at->graph.points[i].run_id : tui->at->history.points[i].run_id;
+        bool usable = tui->whole_graph ? !tui->at->graph.points[i].whole
+                                       : strcmp(tui->at->history.points[i].standing, "timed") != 0;
+
+        if (usable && run != runs[1])
+            runs[--found] = run;
+    }
+    if (runs[0])
+        snprintf(text, sizeof text, "compare %lld %lld", runs[0], runs[1]);
+    else
+        snprintf(text, sizeof text, "compare ");
+    pw_tui_open_command(tui, text);
+}

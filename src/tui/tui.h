@@ -132,10 +132,25 @@ struct pw_tui_case { /* one verdict kept for the detail screen */
 };
 #define PW_TUI_CASES 400 /* kept of a signature; the rest is in the store */
 
+struct pw_tui_worst { /* the elements of one case */
+    char id[PW_CASE_ID_MAX];
+    int output;
+    double share; /* error / tolerance; infinity: failed */
+    struct pw_comparison comparison;
+    struct {
+        char at[64];
+        double got, want, error;
+    } elements[PW_CASE_ELEMENTS]; /* worst first */
+    size_t element_count;
+};
+
 struct pw_tui_bench {                                      /* a benchmark's figure of this session */
     double low_ns, high_ns, flops_rate, bytes_rate, share; /* NaN unknown */
-    const char *bound;                                     /* static */
-    const char *level;                                     /* static; NULL unknown */
+    double reference_low_ns, reference_high_ns, speedup, speedup_low, speedup_high;
+    double intensity, peak_flops, peak_bytes; /* FLOP/byte; a second, at the call's level; NaN unknown */
+    int slices;
+    const char *bound; /* static */
+    const char *level; /* static; NULL unknown */
     bool cold;
     char suspicion[256];
     struct pw_advice advice[PW_ADVICE_MAX];
@@ -158,9 +173,7 @@ struct pw_tui_row {  /* what is known of a signature's measurements */
     size_t decision;            /* position in tui->triage plus one; 0 none */
     struct pw_tui_case *cases;  /* failed ones first when shown; owned */
     size_t case_count, case_cap;
-    bool worst_known;
-    struct pw_comparison worst; /* of the failed case, else of the one nearest to its tolerance */
-    double worst_share;
+    struct pw_tui_worst *worst; /* of the failed case, else of the one nearest to its tolerance; owned; NULL none */
 };
 
 struct pw_tui_point { /* one earlier result of a signature */
@@ -472,6 +485,14 @@ void pw_tui_act_edit(struct pw_tui *tui);
 void pw_tui_command(const struct pw_tui *tui, const char *verb, struct pw_buf *out);
 void pw_tui_act_copy(struct pw_tui *tui);
 void pw_tui_act_status(struct pw_tui *tui);
+void pw_tui_act_node_order(struct pw_tui *tui);
+void pw_tui_act_first_divergence(struct pw_tui *tui);
+void pw_tui_act_worst_node(struct pw_tui *tui);
+void pw_tui_act_slowest_node(struct pw_tui *tui);
+void pw_tui_act_remark(struct pw_tui *tui);
+void pw_tui_act_whole_graph(struct pw_tui *tui);
+void pw_tui_act_compare(struct pw_tui *tui);
+void pw_tui_open_command(struct pw_tui *tui, const char *text); /* the palette, with this begun */
 /* What the current screen shows, whole: the inventory's rows as a table (CSV when the name ends so), else lines. */
 void pw_tui_export(struct pw_tui *tui, const char *path, struct pw_buf *out);
 void pw_tui_rows_changed(struct pw_tui *tui);  /* filter, sort and list again, keeping what the cursor is on */
@@ -515,6 +536,10 @@ void pw_view_detail(struct pw_tui *tui, struct pw_lines *lines);
 #define PW_VIEW_REMARK "^" /* in front of a remark below its line */
 void pw_view_source(const struct pw_tui *tui, struct pw_lines *lines, size_t signature);
 void pw_view_build(const struct pw_tui *tui, struct pw_lines *lines, size_t signature);
+/* A signature's attributes, inputs and outputs, one a line. */
+void pw_view_call(struct pw_lines *lines, const struct pw_signature *signature);
+/* What a benchmark found: times with intervals, the point under its roof, advice. */
+void pw_view_speed(const struct pw_tui *tui, struct pw_lines *lines, const struct pw_tui_row *row);
 void pw_view_run(struct pw_tui *tui, struct pw_lines *lines);
 void pw_view_endtoend(struct pw_tui *tui, struct pw_lines *lines);
 /* The run's nodes from left to right as bars of their times, `height` rows high. */

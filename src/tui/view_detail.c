@@ -34,6 +34,7 @@ static void draw_what(struct pw_lines *lines, const struct pw_tui *tui, const st
         pw_lines_addf(lines, PW_STYLE_NORMAL, 1, "%.2f %% of the graph's FLOPs", 100 * s->share);
     if (s->pattern >= 0)
         draw_pattern(lines, &tui->inventory->patterns[s->pattern]);
+    pw_view_call(lines, s);
     pw_lines_head(lines, "Flags");
     pw_lines_addf(lines, s->sensitivity == PW_SENSITIVITY_HIGH ? PW_STYLE_WARN : PW_STYLE_NORMAL, 3,
                   "sensitivity %s%s%s", pw_sensitivity_name(s->sensitivity),
@@ -65,11 +66,17 @@ static void draw_decisions(struct pw_lines *lines, const struct pw_tui *tui, siz
                       pw_tui_waived(tui, signature) ? "" : " (expired)", entry->waiver.owner, entry->waiver.reason);
 }
 
+static bool is_bad(pw_verdict verdict)
+{
+    return verdict > PW_VERDICT_WARN && verdict < PW_VERDICT_UNSUPPORTED;
+}
+
 /* said: the reason of the case above; the same is not said again. */
 static void draw_case(struct pw_lines *lines, const struct pw_tui_case *c, const char **said)
 {
-    bool bad = c->verdict > PW_VERDICT_WARN && c->verdict < PW_VERDICT_UNSUPPORTED;
-    pw_style style = bad ? PW_STYLE_BAD : c->verdict == PW_VERDICT_WARN ? PW_STYLE_WARN : PW_STYLE_NORMAL;
+    pw_style style = is_bad(c->verdict)              ? PW_STYLE_BAD
+                     : c->verdict == PW_VERDICT_WARN ? PW_STYLE_WARN
+                                                     : PW_STYLE_NORMAL;
 
     if (isnan(c->error))
         pw_lines_addf(lines, style, 3, "%-7s %s", pw_verdict_name(c->verdict), c->id);
@@ -85,15 +92,10 @@ static void draw_case(struct pw_lines *lines, const struct pw_tui_case *c, const
         pw_lines_addf(lines, style, 11, "smallest that fails: %s", c->shrunk);
 }
 
-/* The elements of the most telling case: where the worst one is, and how many have an error of each decade. */
-static void draw_worst(struct pw_lines *lines, const struct pw_comparison *worst)
+static void draw_histogram(struct pw_lines *lines, const struct pw_comparison *worst)
 {
     int64_t most = 0;
 
-    if (worst->worst >= 0)
-        pw_lines_addf(lines, PW_STYLE_NORMAL, 3,
-                      "worst element %" PRId64 " of %" PRId64 ": got %.9g, golden %.9g (%.3g ULP); NMSE %.2g",
-                      worst->worst, worst->count, worst->worst_got, worst->worst_want, worst->max_ulp, worst->nmse);
     for (int i = 0; i < PW_HISTOGRAM_BINS; i++)
         most = worst->histogram[i] > most ? worst->histogram[i] : most;
     if (most)
@@ -104,7 +106,7 @@ static void draw_worst(struct pw_lines *lines, const struct pw_comparison *worst
 
         if (!worst->histogram[i])
             continue;
-        width = (int)((worst->histogram[i] * 40 + most - 1) / most);
+        width = (int)((worst->histogram[i] * (lines->width < 60 ? 12 : 40) + most - 1) / most);
         memset(bar, '#', (size_t)width);
         bar[width] = '\0';
         if (i == 0)
@@ -114,6 +116,29 @@ static void draw_worst(struct pw_lines *lines, const struct pw_comparison *worst
         pw_lines_moref(lines, PW_STYLE_ACCENT, 15, "%s", bar);
         pw_lines_moref(lines, PW_STYLE_DIM, 0, " %" PRId64, worst->histogram[i]);
     }
+}
+
+/* The elements of the most telling case: which are worst, and how many have an error of each decade. */
+static void draw_worst(struct pw_lines *lines, const struct pw_tui_worst *worst)
+{
+    const struct pw_comparison *c = &worst->comparison;
+    char text[400];
+
+    pw_lines_head(lines, "Elements");
+    snprintf(text, sizeof text,
+             "of output %d of case %s: %" PRId64 " elements, %" PRId64 " over; %.3g ULP at most; NMSE "
+             "%.2g",
+             worst->output, worst->id, c->count, c->over, c->max_ulp, c->nmse);
+    pw_lines_wrap(lines, PW_STYLE_DIM, 3, text);
+    for (size_t i = 0; i < worst->element_count; i++) {
+        snprintf(text, sizeof text, "%-16s got %.9g, golden %.9g, error %.3g", worst->elements[i].at,
+                 worst->elements[i].got, worst->elements[i].want, worst->elements[i].error);
+        pw_lines_wrap(lines, isinf(worst->share) ? PW_STYLE_BAD : PW_STYLE_NORMAL, 3, text);
+    }
+    if (!worst->element_count && c->worst >= 0 && c->max_error > 0)
+        pw_lines_addf(lines, PW_STYLE_NORMAL, 3, "element %" PRId64 ": got %.9g, golden %.9g", c->worst, c->worst_got,
+                      c->worst_want);
+    draw_histogram(lines, c);
 }
 
 static void draw_measured(struct pw_lines *lines, const struct pw_tui_row *row)
@@ -139,41 +164,37 @@ static void draw_measured(struct pw_lines *lines, const struct pw_tui_row *row)
         pw_lines_addf(lines, PW_STYLE_NORMAL, 3, "reference (%s) %s: %.2f x", row->reference_name,
                       pw_text_duration(b, sizeof b, (double)row->reference_ns / 1e9),
                       row->target_ns ? (double)row->reference_ns / (double)row->target_ns : 0.0);
-    if (row->worst_known)
-        draw_worst(lines, &row->worst);
-    for (int failed = 1; failed >= 0; failed--)
-        for (size_t i = 0; i < row->case_count; i++) {
-            const struct pw_tui_case *c = &row->cases[i];
-
-            if ((c->verdict > PW_VERDICT_WARN && c->verdict < PW_VERDICT_UNSUPPORTED) == failed)
-                draw_case(lines, c, &said);
-        }
-    if (row->case_count == PW_TUI_CASES)
-        pw_lines_add(lines, PW_STYLE_DIM, 3, "further cases are in the store: portwright history");
+    for (size_t i = 0; i < row->case_count; i++)
+        if (is_bad(row->cases[i].verdict))
+            draw_case(lines, &row->cases[i], &said);
+    if (row->worst)
+        draw_worst(lines, row->worst);
 }
 
-static void draw_bench(struct pw_lines *lines, const struct pw_tui_bench *bench)
+/* The cases that did not fail, behind a line that counts all. */
+static void draw_cases(struct pw_lines *lines, const struct pw_tui_row *row)
 {
-    char a[32], b[32];
+    size_t counts[PW_VERDICT_COUNT] = {0};
+    struct pw_buf head = {0};
+    const char *said = NULL;
 
-    if (!bench)
+    if (!row->case_count)
         return;
-    pw_lines_head(lines, "Speed");
-    pw_lines_addf(lines, PW_STYLE_NORMAL, 3, "median between %s and %s, caches %s",
-                  pw_text_duration(a, sizeof a, bench->low_ns / 1e9),
-                  pw_text_duration(b, sizeof b, bench->high_ns / 1e9), bench->cold ? "cold" : "hot");
-    if (!isnan(bench->flops_rate))
-        pw_lines_addf(lines, PW_STYLE_NORMAL, 3, "%s/s, %s/s", pw_text_si(a, sizeof a, bench->flops_rate, "FLOP"),
-                      pw_text_si(b, sizeof b, bench->bytes_rate, "B"));
-    if (bench->level && !isnan(bench->share))
-        pw_lines_addf(lines, PW_STYLE_NORMAL, 3, "%.0f %% of the roof at %s, bound by %s", 100 * bench->share,
-                      bench->level, bench->bound);
-    if (bench->suspicion[0])
-        pw_lines_wrap(lines, PW_STYLE_BAD, 3, bench->suspicion);
-    for (size_t i = 0; i < bench->advice_count; i++) {
-        pw_lines_wrap(lines, PW_STYLE_ACCENT, 3, bench->advice[i].what);
-        pw_lines_wrap(lines, PW_STYLE_DIM, 5, bench->advice[i].figures);
-    }
+    for (size_t i = 0; i < row->case_count; i++)
+        counts[row->cases[i].verdict]++;
+    pw_buf_printf(&head, "Cases of this session:");
+    for (int v = 0; v < PW_VERDICT_COUNT; v++)
+        if (counts[v])
+            pw_buf_printf(&head, " %zu %s", counts[v], pw_verdict_name((pw_verdict)v));
+    pw_lines_head(lines, pw_buf_text(&head));
+    if (counts[PW_VERDICT_FAIL] + counts[PW_VERDICT_CRASH] + counts[PW_VERDICT_TIMEOUT] + counts[PW_VERDICT_ERROR])
+        pw_lines_add(lines, PW_STYLE_DIM, 3, "those that failed stand above");
+    for (size_t i = 0; i < row->case_count; i++)
+        if (!is_bad(row->cases[i].verdict))
+            draw_case(lines, &row->cases[i], &said);
+    if (row->case_count == PW_TUI_CASES)
+        pw_lines_add(lines, PW_STYLE_DIM, 3, "further cases are in the store: portwright history");
+    pw_buf_clear(&head);
 }
 
 static void draw_implementations(struct pw_lines *lines, const struct pw_tui *tui, size_t signature)
@@ -225,13 +246,14 @@ void pw_view_detail(struct pw_tui *tui, struct pw_lines *lines)
     draw_what(lines, tui, s);
     pw_view_build(tui, lines, tui->detail);
     draw_measured(lines, &tui->at->signatures[tui->detail]);
-    draw_bench(lines, tui->at->signatures[tui->detail].bench);
+    pw_view_speed(tui, lines, &tui->at->signatures[tui->detail]);
     draw_decisions(lines, tui, tui->detail);
     if (tui->at->history.known && tui->at->history.signature == tui->detail && tui->at->history.count > 1) {
         pw_lines_head(lines, "Earlier runs (4: all of them)");
         pw_view_history(tui, lines, 3);
     }
     draw_implementations(lines, tui, tui->detail);
+    draw_cases(lines, &tui->at->signatures[tui->detail]);
     draw_nodes(lines, s);
     pw_view_source(tui, lines, tui->detail);
 }

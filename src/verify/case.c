@@ -229,6 +229,10 @@ static pw_status run_and_judge(struct pw_case_run *run, struct pw_error *err)
             status = pw_judge_output(run, &second[i], &golden[i], i, err);
     }
     if (status == PW_OK) {
+        int output = run->result.output;
+
+        if (output >= 0 && run->result.comparison.max_error > 0)
+            pw_judge_elements(run, &first[output], &golden[output]);
         pw_judge_reference(run, golden);
         pw_judge_verdict(run, golden);
     }

@@ -309,6 +309,34 @@ done:
     return status;
 }
 
+void pw_judge_elements(struct pw_case_run *run, const struct pw_value *got, const struct pw_value *golden)
+{
+    struct pw_compare_element found[PW_CASE_ELEMENTS];
+    struct pw_case_element *kept;
+    struct pw_value rounded = {0};
+    const struct pw_tensor *want = &golden->tensor;
+    size_t count;
+
+    if (run->rounded && pw_dtype_is_float(want->dtype)) {
+        if (pw_eval_round(&rounded, golden, NULL) != PW_OK)
+            return;
+        want = &rounded.tensor;
+    }
+    count = pw_compare_worst(&got->tensor, want, run->result.comparison.floor, found, PW_CASE_ELEMENTS);
+    kept = count ? pw_arena_alloc(&run->arena, count, sizeof *kept) : NULL;
+    for (size_t i = 0; kept && i < count; i++) {
+        struct pw_buf at = {0};
+
+        pw_compare_coordinates(want, found[i].flat, &at);
+        kept[i] =
+            (struct pw_case_element){pw_case_keep(run, pw_buf_text(&at)), found[i].got, found[i].want, found[i].error};
+        pw_buf_clear(&at);
+    }
+    run->result.worst = kept;
+    run->result.worst_count = kept ? count : 0;
+    pw_value_clear(&rounded);
+}
+
 bool pw_judge_same_shape(const struct pw_tensor *a, const struct pw_tensor *b)
 {
     return a->rank == b->rank && !memcmp(a->dims, b->dims, (size_t)a->rank * sizeof *a->dims);

@@ -47,6 +47,13 @@ const char *pw_dist_name(pw_dist dist);
  * named by their content hash in the place of the seed. Every id rebuilds its case exactly. */
 #define PW_CASE_ID_MAX 256
 
+#define PW_CASE_ELEMENTS 6
+
+struct pw_case_element { /* one that differs from golden */
+    const char *at;      /* "[1,0,3]" */
+    double got, want, error;
+};
+
 struct pw_case_result {
     char id[PW_CASE_ID_MAX];
     size_t signature; /* index in the inventory */
@@ -58,10 +65,12 @@ struct pw_case_result {
     uint64_t seed;
     double tolerance; /* applied to comparison.max_error */
     const char *tolerance_why;
-    struct pw_comparison comparison; /* worst output */
-    int output;                      /* which output was worst */
-    double reference_error;          /* the fast reference's own error on the same case; NaN unknown */
-    bool discriminates;              /* would have caught a constant or stale output */
+    struct pw_comparison comparison;     /* worst output */
+    int output;                          /* which output was worst */
+    const struct pw_case_element *worst; /* its worst elements, worst first; NULL: none */
+    size_t worst_count;
+    double reference_error; /* the fast reference's own error on the same case; NaN unknown */
+    bool discriminates;     /* would have caught a constant or stale output */
     bool nondeterministic;
     double spread; /* between the two runs, hybrid metric */
     double

@@ -218,11 +218,46 @@ static void test_going(void **state)
     close_tui(tui);
 }
 
+/* A signature taken apart: brackets, constants, formals of the definition, and what is no signature at all. */
+static void test_call(void **state)
+{
+    static const struct pw_formal inputs[] = {{"data", "T", 0}, {"axes", NULL, PW_FORMAL_PARAM}, {NULL, NULL, 0}};
+    static const struct pw_op op = {.name = "Some", .inputs = inputs};
+    static const char *const texts[] = {
+        "Some-1 mode=\"a (b\" pads=[0, 1] (float32[n,floor((h + 1)/2)], axes=<int64[2] 0 1>) -> (float32[n], int64[])",
+        "Some-1",
+        "Some-1 (",
+        "Some-1 )",
+        "Some-1 x=[ (",
+        "Some-1 () -> (",
+        ""};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct pw_signature signature = {.text = texts[i], .op = &op};
+        struct pw_lines lines = {.width = 100};
+        struct pw_buf text = {0};
+
+        pw_view_call(&lines, &signature);
+        pw_lines_text(&lines, &text);
+        if (i == 0)
+            assert_string_equal(pw_buf_text(&text), " Call\n"
+                                                    "   attribute mode=\"a (b\"\n"
+                                                    "   attribute pads=[0, 1]\n"
+                                                    "   input  data         float32[n,floor((h + 1)/2)]\n"
+                                                    "   input  axes         axes=<int64[2] 0 1>\n"
+                                                    "   output              float32[n]\n"
+                                                    "   output              int64[]\n");
+        pw_buf_clear(&text);
+        pw_lines_clear(&lines);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_at_their_lines), cmocka_unit_test(test_forms),
-                                       cmocka_unit_test(test_own_words), cmocka_unit_test(test_going),
-                                       cmocka_unit_test(test_edited)};
+                                       cmocka_unit_test(test_own_words),      cmocka_unit_test(test_going),
+                                       cmocka_unit_test(test_edited),         cmocka_unit_test(test_call)};
 
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -17,8 +17,39 @@ static const struct {
                {"messages", "messages", ""},     {"help", "help", ""}};
 static const int sizes[][2] = {{80, 24}, {120, 40}, {40, 10}};
 
+static void fill_bench(struct pw_tui *tui)
+{
+    struct pw_event started = {.kind = PW_EVENT_STARTED, .total = 1, .run_kind = "bench"};
+    struct pw_event bench = {.kind = PW_EVENT_BENCH, .done = 1, .total = 1};
+
+    send(tui, &started);
+    bench.figure = (struct pw_bench_figure){.signature = 1,
+                                            .name = "softmax_rows",
+                                            .slices = 33,
+                                            .reference_name = "loops",
+                                            .flops = 1e6,
+                                            .read_bytes = 3e5,
+                                            .write_bytes = 2e5,
+                                            .flops_rate = 5e10,
+                                            .bytes_rate = 2.5e10,
+                                            .speedup = {.value = 0.5, .low = 0.4, .high = 0.6}};
+    bench.figure.target = (struct pw_stats_summary){.count = 33, .median = 20000, .low = 19000, .high = 21000};
+    bench.figure.reference = (struct pw_stats_summary){.count = 33, .median = 10000, .low = 9900, .high = 10100};
+    bench.figure.roof = (struct pw_roof){.level = "L2",
+                                         .compute_ns = 5000,
+                                         .memory_ns = 10000,
+                                         .roof_ns = 10000,
+                                         .share = 0.5,
+                                         .bound = PW_BOUND_MEMORY};
+    bench.figure.advice_count = 1;
+    snprintf(bench.figure.advice[0].figures, sizeof bench.figure.advice[0].figures, "100 GFLOP/s of 200 GFLOP/s");
+    snprintf(bench.figure.advice[0].what, sizeof bench.figure.advice[0].what, "use more vectors");
+    send(tui, &bench);
+}
+
 static void fill_run(struct pw_tui *tui)
 {
+    static const struct pw_case_element elements[] = {{"[1,3]", 0.5, 0.25, 1}, {"[0,2]", 0.5, 0.75, 0.3333}};
     struct pw_event started = {.kind = PW_EVENT_STARTED, .total = 2};
     struct pw_event failed = {.kind = PW_EVENT_CASE, .done = 1, .total = 2};
     struct pw_event held = {.kind = PW_EVENT_CASE, .done = 2, .total = 2};
@@ -33,6 +64,8 @@ static void fill_run(struct pw_tui *tui)
     snprintf(failed.result.id, sizeof failed.result.id, "2:bbbbbbbbbbbbbbbb:f32:graph:normal:1");
     failed.result.comparison = (struct pw_comparison){
         .count = 8, .max_error = 1, .worst = 3, .worst_got = 0.5, .worst_want = 0.25, .max_ulp = 8e6, .nmse = 0.1};
+    failed.result.worst = elements;
+    failed.result.worst_count = 2;
     failed.result.comparison.histogram[0] = 6;
     failed.result.comparison.histogram[19] = 2;
     send(tui, &failed);
@@ -177,6 +210,7 @@ static void test_screens(void **state)
             char name[64], command[64];
 
             device_opens(tui);
+            fill_bench(tui);
             fill_run(tui);
             press(tui, "/softmax\n");
             press(tui, "2"); /* the signature that detail and trends are about */

@@ -192,6 +192,31 @@ static void test_coordinates(void **state)
     pw_buf_clear(&text);
 }
 
+/* The worst ones in order; errors as in test_hybrid_error, with floor 1. */
+static void test_worst(void **state)
+{
+    static const float got[6] = {2.0f, 4.5f, 0.25f, -8.0f, NAN, 3.0f};
+    static const double golden[6] = {2.0, 4.0, 0.0, -8.0, 1.0, 2.0};
+    static const int32_t counted[4] = {1, 5, 3, -7}, wanted[4] = {1, 4, 3, 7};
+    struct pw_tensor a = borrow(PW_DTYPE_FLOAT32, PW_DTYPE_FLOAT32, 6, got);
+    struct pw_tensor b = borrow(PW_DTYPE_FLOAT64, PW_DTYPE_FLOAT32, 6, golden);
+    struct pw_tensor c = borrow(PW_DTYPE_INT32, PW_DTYPE_INT32, 4, counted);
+    struct pw_tensor d = borrow(PW_DTYPE_INT32, PW_DTYPE_INT32, 4, wanted);
+    struct pw_compare_element out[6];
+
+    (void)state;
+    assert_int_equal(pw_compare_worst(&a, &b, 1.0, out, 6), 4); /* two agree */
+    assert_true(out[0].flat == 4 && isinf(out[0].error) && isnan(out[0].got));
+    assert_true(out[1].flat == 5 && out[1].error == 0.5 && out[1].got == 3.0 && out[1].want == 2.0);
+    assert_true(out[2].flat == 2 && out[2].error == 0.25);
+    assert_true(out[3].flat == 1 && out[3].error == 0.125);
+    assert_int_equal(pw_compare_worst(&a, &b, 1.0, out, 2), 2);
+    assert_true(out[0].flat == 4 && out[1].flat == 5);
+    assert_int_equal(pw_compare_worst(&c, &d, 0.0, out, 6), 2); /* integers: the larger difference first */
+    assert_true(out[0].flat == 3 && out[1].flat == 1);
+    assert_int_equal(pw_compare_worst(&c, &c, 0.0, out, 6), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -199,7 +224,8 @@ int main(void)
         cmocka_unit_test(test_special_values), cmocka_unit_test(test_zero_and_empty),
         cmocka_unit_test(test_floor),          cmocka_unit_test(test_exact_kinds),
         cmocka_unit_test(test_half_nominal),   cmocka_unit_test(test_shapes_must_agree),
-        cmocka_unit_test(test_close),          cmocka_unit_test(test_coordinates),
+        cmocka_unit_test(test_worst),          cmocka_unit_test(test_close),
+        cmocka_unit_test(test_coordinates),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
