@@ -14,6 +14,9 @@
 #define MAX_DTYPES 16
 #define MAX_PROPERTIES 8
 #define MAX_CAPTURED 4
+#define SHAPE_TURN (PW_SHAPES_KINDS + 6) /* shapes of the rounds: the kinds and some mixtures */
+#define SHAPE_STRIDE 5                   /* has no factor in common with it, so that all are met */
+_Static_assert(SHAPE_TURN % SHAPE_STRIDE != 0, "the rounds would miss kinds of shapes");
 #define TRIES 24 /* steps that may come to nothing before there is nothing more */
 
 typedef enum { STEP_GRAPH, STEP_SHAPE, STEP_PROPERTY, STEP_CAPTURED } step_kind;
@@ -226,7 +229,7 @@ static struct step round_step(const struct pw_case_plan *plan, size_t n)
     if (n % kinds == 0 || !plan->shaped)
         return (struct step){STEP_GRAPH, dist_at(plan, n / kinds), 0, dtype, seed};
     return (struct step){STEP_SHAPE, n % 5 ? plain_dist(plan, n) : dist_at(plan, n),
-                         (int)(n * 7 % (PW_SHAPES_KINDS + 6)), dtype, seed};
+                         (int)(n * SHAPE_STRIDE % SHAPE_TURN), dtype, seed};
 }
 
 /* ---- from steps to specs ---- */
@@ -344,6 +347,24 @@ void pw_case_plan_destroy(struct pw_case_plan *plan)
     pw_free(plan);
 }
 
+/* Which kinds of other shapes there are for this call, and which it does not allow. */
+static void describe_kinds(const struct pw_case_plan *plan, struct pw_buf *out)
+{
+    for (int want = 1; want >= 0; want--) {
+        const char *between = want ? "shapes:" : "; not here:";
+
+        for (int n = 0; n < PW_SHAPES_KINDS; n++) {
+            struct pw_case_spec spec = {.dtype = plan->own};
+
+            if (pw_shapes_make(plan->shapes, plan->request->seed, n, &spec) != (want == 1))
+                continue;
+            pw_buf_printf(out, "%s %s", between, pw_shapes_kind(n));
+            between = ",";
+        }
+    }
+    pw_buf_puts(out, "\n");
+}
+
 void pw_case_plan_describe(const struct pw_case_plan *plan, struct pw_buf *out)
 {
     pw_buf_puts(out, "distributions:");
@@ -366,6 +387,8 @@ void pw_case_plan_describe(const struct pw_case_plan *plan, struct pw_buf *out)
             pw_buf_printf(out, " %s", pw_dtype_name(plan->others[i]));
     }
     pw_buf_puts(out, "\n");
-    if (plan->shaped && plan->dist_count)
+    if (plan->shaped && plan->dist_count) {
+        describe_kinds(plan, out);
         pw_shapes_describe(plan->shapes, out);
+    }
 }

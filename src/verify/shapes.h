@@ -17,11 +17,11 @@ pw_status pw_shapes_create(const struct pw_signature *signature, const struct pw
 void pw_shapes_destroy(struct pw_shapes *shapes);
 
 /* The nth shape of a seed: 1, primes, tile + 1, tile - 1, long row, large batch, 0, broadcast, negative axes,
- * work-group sizes ± 1, many elements, near the graph's, an odd number of elements, then random mixtures. Fills the
- * spec's changes (its dtype counts for what kernels support); false: there is no such shape, or no kernel on the target
- * serves it. */
+ * work-group sizes ± 1, many elements, near the graph's, an odd number of elements, strides (another axis, a transposed
+ * operand), broadcast in every position (two kinds), then random mixtures. Fills the spec's changes (its dtype counts for
+ * what kernels support); false: there is no such shape, or no kernel on the target serves it. */
 bool pw_shapes_make(struct pw_shapes *shapes, uint64_t seed, int n, struct pw_case_spec *spec);
-#define PW_SHAPES_KINDS 13
+#define PW_SHAPES_KINDS 16
 const char *pw_shapes_kind(int n); /* "ones", "primes", … */
 
 /* Infers, within the limits of size and cost, and a kernel or library of the target serves it. *too_large (may be

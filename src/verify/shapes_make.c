@@ -6,6 +6,7 @@
 #include "verify/shapes_internal.h"
 
 #define STREAM 0x73686170 /* of the generator */
+#define EQUAL 7           /* size of all dims where they must agree */
 #define ATTEMPTS 14       /* halvings of what is too large */
 #define ODD_GROUPS 6      /* whose sizes are changed for an odd number of elements */
 
@@ -201,6 +202,179 @@ static bool drop_leading(struct chooser *c, struct pw_case_spec *spec)
     return false;
 }
 
+/* Every second operand has 1 in the even dims, counted from the last, the others in the odd ones, where the room's
+ * inference lets them: two such cases, the second with the turns exchanged, broadcast every operand in every position.
+ */
+static bool alternate(struct chooser *c, int turn, struct pw_case_spec *spec)
+{
+    struct pw_shapes *shapes = c->shapes;
+    const struct pw_call *call = shapes->signature->call;
+    int place[PW_OP_MAX_FORMALS], operands = 0, kept = 0;
+    pw_slot_values values;
+
+    for (int i = 0; i < call->input_count; i++) {
+        const struct pw_formal *formal = pw_op_formal(call->op->inputs, (size_t)i);
+        bool data = call->in[i] && call->in[i]->rank > 0 && formal && !(formal->flags & PW_FORMAL_PARAM);
+
+        place[i] = data ? operands++ : -1;
+    }
+    if (operands < 2)
+        return false;
+    pw_shapes_graph_values(shapes, values);
+    for (size_t g = 0; g < shapes->group_count; g++)
+        set_group(shapes, g, distinct_primes(c, (int)g), values);
+    for (int s = 0; s < shapes->slot_count; s++) {
+        const struct pw_shape_slot *slot = &shapes->slots[s];
+        struct pw_case_spec tried = *spec;
+        int64_t before = values[s];
+
+        if (slot->content || place[slot->input] < 0 || before <= 1 ||
+            (call->in[slot->input]->rank - 1 - slot->index + turn + place[slot->input]) % 2)
+            continue;
+        values[s] = 1;
+        if (pw_shapes_write(shapes, values, &tried) && pw_shapes_infers(shapes, &tried))
+            kept++;
+        else
+            values[s] = before;
+    }
+    return kept > 0 && pw_shapes_write(shapes, values, spec) && pw_shapes_serves(shapes, spec, NULL);
+}
+
+static bool alternating(struct chooser *c, struct pw_case_spec *spec)
+{
+    return alternate(c, 0, spec);
+}
+
+static bool exchanged(struct chooser *c, struct pw_case_spec *spec)
+{
+    return alternate(c, 1, spec);
+}
+
+/* ---- elements that do not lie side by side ---- */
+
+static bool equal_dims(const struct pw_shapes *shapes, struct pw_case_spec *spec)
+{
+    pw_slot_values values;
+
+    pw_shapes_graph_values(shapes, values);
+    for (size_t g = 0; g < shapes->group_count; g++)
+        set_group(shapes, g, EQUAL, values);
+    return pw_shapes_write(shapes, values, spec);
+}
+
+/* An ONNX tensor is dense, but what an operator runs over need not be its last dim. */
+static bool other_axis(struct chooser *c, struct pw_case_spec *spec)
+{
+    const struct pw_call *call = c->shapes->signature->call;
+    int rank = call->input_count > 0 && call->in[0] ? call->in[0]->rank : -1, axis = 0;
+
+    if (rank < 2 || pw_call_axis(call, pw_call_int(call, "axis"), rank, &axis, NULL) != PW_OK)
+        return false;
+    for (int k = 1; k < 2 * rank - 1; k++) {
+        struct pw_case_spec tried = *spec;
+        struct pw_case_change change = {.kind = PW_CHANGE_INT, .name = "axis", .count = 1};
+
+        change.values[0] = (axis + 2 * rank - k - k / rank) % rank;
+        if (k >= rank && !equal_dims(c->shapes, &tried)) /* what must agree along the other dims does so then */
+            return false;
+        if (pw_case_change_set(&tried, &change) && pw_shapes_serves(c->shapes, &tried, NULL)) {
+            *spec = tried;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* `axes` or `perm`, each moved on by one dim. */
+static bool other_dims(struct chooser *c, const char *name, struct pw_case_spec *spec)
+{
+    const struct pw_call *call = c->shapes->signature->call;
+    int rank = call->input_count > 0 && call->in[0] ? call->in[0]->rank : -1;
+    struct pw_case_spec tried = *spec;
+    struct pw_case_change change = {.kind = PW_CHANGE_INTS};
+    size_t count = 0;
+    const int64_t *now = pw_call_ints(call, name, &count);
+
+    if (rank < 2 || !now || !count || count > PW_CASE_VALUES_MAX || count > (size_t)rank)
+        return false;
+    memcpy(change.name, name, strlen(name) + 1);
+    change.count = (int)count;
+    for (size_t i = 0; i < count; i++)
+        change.values[i] = (now[i] % rank + rank + 1) % rank;
+    if (!pw_case_change_set(&tried, &change) || !pw_shapes_serves(c->shapes, &tried, NULL))
+        return false;
+    *spec = tried;
+    return true;
+}
+
+/* The same where axes are an input's content. */
+static bool other_contents(struct chooser *c, struct pw_case_spec *spec)
+{
+    const struct pw_call *call = c->shapes->signature->call;
+    int rank = call->input_count > 0 && call->in[0] ? call->in[0]->rank : -1;
+    pw_slot_values values;
+    bool changed = false;
+
+    pw_shapes_graph_values(c->shapes, values);
+    for (int s = 0; s < c->shapes->slot_count && rank > 1; s++) {
+        const struct pw_shape_slot *slot = &c->shapes->slots[s];
+        const struct pw_formal *formal = pw_op_formal(call->op->inputs, (size_t)slot->input);
+
+        if (!slot->content || !formal || strcmp(formal->name, "axes"))
+            continue;
+        values[s] = (slot->value % rank + rank + 1) % rank;
+        changed = true;
+    }
+    return changed && pw_shapes_write(c->shapes, values, spec) && pw_shapes_serves(c->shapes, spec, NULL);
+}
+
+/* A matrix is read the other way round: transA or transB, and its shape with it. */
+static bool transposed(struct chooser *c, struct pw_case_spec *spec)
+{
+    static const char *const names[] = {"transA", "transB"};
+    const struct pw_call *call = c->shapes->signature->call;
+
+    for (int k = 0; k < 2; k++) {
+        int i = (int)((uint64_t)k + c->seed) & 1, rank;
+        struct pw_case_spec tried = *spec;
+        struct pw_case_change flag = {.kind = PW_CHANGE_INT, .count = 1}, shape = {.kind = PW_CHANGE_SHAPE, .input = i};
+
+        if (i >= call->input_count || !call->in[i] || call->in[i]->rank < 2 || call->in[i]->rank > PW_CASE_VALUES_MAX)
+            continue;
+        rank = call->in[i]->rank;
+        memcpy(flag.name, names[i], strlen(names[i]) + 1);
+        flag.values[0] = !pw_call_int(call, names[i]);
+        shape.count = rank;
+        for (int d = 0; d < rank; d++)
+            pw_dims_value(call->dims, call->in[i]->dims[d], &shape.values[d < rank - 2 ? d : 2 * rank - 3 - d]);
+        if (pw_case_change_set(&tried, &flag) && pw_case_change_set(&tried, &shape) &&
+            pw_shapes_serves(c->shapes, &tried, NULL)) {
+            *spec = tried;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool has_attr(const struct pw_call *call, const char *name)
+{
+    for (const struct pw_attr_def *def = call->op->attrs; def && def->name; def++)
+        if (!strcmp(def->name, name))
+            return true;
+    return false;
+}
+
+static bool strided(struct chooser *c, struct pw_case_spec *spec)
+{
+    const struct pw_call *call = c->shapes->signature->call;
+
+    if (has_attr(call, "axis"))
+        return other_axis(c, spec);
+    if (has_attr(call, "transA") || has_attr(call, "transB"))
+        return transposed(c, spec);
+    return other_dims(c, "axes", spec) || other_dims(c, "perm", spec) || other_contents(c, spec);
+}
+
 /* The same axes counted from the other end. */
 static bool other_axes(struct chooser *c, struct pw_case_spec *spec)
 {
@@ -285,11 +459,22 @@ static const struct recipe {
     int64_t (*size)(struct chooser *c, int group);
     bool (*other)(struct chooser *c, struct pw_case_spec *spec);
 } recipes[PW_SHAPES_KINDS] = {
-    {"primes", distinct_primes, NULL},      {"tile + 1", above_tile, NULL}, {"ones", ones, NULL},
-    {"broadcast", NULL, broadcasts},        {"tile - 1", below_tile, NULL}, {"long row", long_row, NULL},
-    {"large batch", large_batch, NULL},     {"empty", empty, NULL},         {"negative axes", NULL, other_axes},
-    {"work-group ± 1", around_group, NULL}, {"many elements", many, NULL},  {"near the graph's", near_graph, NULL},
+    {"primes", distinct_primes, NULL},
+    {"tile + 1", above_tile, NULL},
+    {"ones", ones, NULL},
+    {"broadcast", NULL, broadcasts},
+    {"tile - 1", below_tile, NULL},
+    {"long row", long_row, NULL},
+    {"large batch", large_batch, NULL},
+    {"empty", empty, NULL},
+    {"negative axes", NULL, other_axes},
+    {"work-group ± 1", around_group, NULL},
+    {"many elements", many, NULL},
+    {"near the graph's", near_graph, NULL},
     {"odd elements", NULL, odd_elements},
+    {"strides", NULL, strided},
+    {"broadcast everywhere", NULL, alternating},
+    {"broadcast exchanged", NULL, exchanged},
 };
 
 const char *pw_shapes_kind(int n)

@@ -307,6 +307,99 @@ static void test_shapes_stay_consistent(void **state)
     close_site(&s);
 }
 
+/* Which kinds of other shapes a call gets, by name: what an operator allows is there, what it does not allow is not. */
+static void has_kinds(const char *call, const char *const *there, const char *const *missing)
+{
+    struct site s;
+    struct pw_case_plan *plan = NULL;
+    struct pw_buf text = {0};
+    struct pw_error err = {0};
+    char *line, *none, wanted[80];
+
+    open_site(&s, call, NULL);
+    check(pw_case_plan_create(s.signature, &s.request, &s.impls.items[s.impls.selected], NULL, &plan, &err), &err);
+    pw_case_plan_describe(plan, &text);
+    line = strstr(pw_buf_text(&text), "shapes:");
+    assert_non_null(line);
+    *strchr(line, '\n') = '\0';
+    none = strstr(line, "; not here:");
+    for (size_t i = 0; there[i]; i++) {
+        char *at;
+
+        snprintf(wanted, sizeof wanted, " %s", there[i]);
+        at = strstr(line, wanted);
+        if (!at || (none && at > none))
+            fail_msg("%s lacks '%s': %s", call, there[i], line);
+    }
+    for (size_t i = 0; missing[i]; i++) {
+        snprintf(wanted, sizeof wanted, " %s", missing[i]);
+        if (!none || !strstr(none, wanted))
+            fail_msg("%s has '%s': %s", call, missing[i], line);
+    }
+    pw_buf_clear(&text);
+    pw_case_plan_destroy(plan);
+    close_site(&s);
+}
+
+static void test_kinds_of_shapes(void **state)
+{
+#define EVERY                                                                                                          \
+    "primes", "tile + 1", "tile - 1", "ones", "long row", "large batch", "empty", "work-group ± 1", "many elements"
+#define KINDS(...) ((const char *const[]){__VA_ARGS__, NULL})
+    static const char *const none[] = {NULL};
+
+    (void)state;
+    has_kinds("Softmax-13 axis=-1 (float32[6,19])", KINDS(EVERY, "negative axes", "strides"),
+              KINDS("broadcast everywhere", "broadcast exchanged"));
+    has_kinds("Add-14 (float32[2,3,8], float32[8])",
+              KINDS(EVERY, "broadcast", "broadcast everywhere", "broadcast exchanged"),
+              KINDS("negative axes", "strides"));
+    has_kinds("Where-16 (bool[2,3,8], float32[8], float32[3,1])",
+              KINDS(EVERY, "broadcast", "broadcast everywhere", "broadcast exchanged"), KINDS("strides"));
+    has_kinds("MatMul-13 (float32[2,13,40], float32[2,40,24])",
+              KINDS(EVERY, "broadcast everywhere", "broadcast exchanged"), KINDS("negative axes"));
+    has_kinds("Gemm-13 (float32[13,40], float32[40,24], float32[24])", KINDS(EVERY, "strides"), KINDS("negative axes"));
+    has_kinds("ReduceSum-13 (float32[4,9,3], =int64[1] 1)", KINDS(EVERY, "negative axes", "strides"),
+              KINDS("broadcast everywhere"));
+    has_kinds("ReduceMean-13 axes=[-1] (float32[4,9,3])", KINDS(EVERY, "negative axes", "strides"),
+              KINDS("broadcast everywhere"));
+    has_kinds("Transpose-13 perm=[0,2,1] (float32[4,9,3])", KINDS(EVERY, "strides"), KINDS("broadcast everywhere"));
+    has_kinds("Concat-13 axis=1 (float32[4,9], float32[4,2])", KINDS(EVERY, "negative axes", "strides"), none);
+    has_kinds("Gather-13 axis=0 (float32[40,8], int64[5])", KINDS(EVERY, "negative axes", "strides"), none);
+}
+
+/* Both together: every operand has been 1 in every position where the other was not. */
+static void test_broadcasting_in_every_position(void **state)
+{
+    struct site s;
+    struct pw_shapes *shapes = NULL;
+    struct pw_error err = {0};
+    bool one[2][3] = {{false}};
+
+    (void)state;
+    open_site(&s, "Add-14 (float32[2,3,8], float32[2,3,8])", NULL);
+    check(pw_shapes_create(s.signature, &s.request, &s.impls.items[s.impls.selected], &shapes, &err), &err);
+    for (int n = PW_SHAPES_KINDS - 2; n < PW_SHAPES_KINDS; n++) {
+        struct pw_case_spec spec = {.seed = 1};
+        const struct pw_case_change *a, *b;
+
+        assert_true(pw_shapes_make(shapes, 1, n, &spec));
+        a = pw_case_change_of(&spec, PW_CHANGE_SHAPE, 0);
+        b = pw_case_change_of(&spec, PW_CHANGE_SHAPE, 1);
+        assert_non_null(a);
+        assert_non_null(b);
+        for (int d = 0; d < 3; d++) {
+            assert_true((a->values[d] == 1) != (b->values[d] == 1));
+            one[0][d] |= a->values[d] == 1;
+            one[1][d] |= b->values[d] == 1;
+        }
+    }
+    for (int d = 0; d < 3; d++)
+        assert_true(one[0][d] && one[1][d]);
+    pw_shapes_destroy(shapes);
+    close_site(&s);
+}
+
 static void test_plan(void **state)
 {
     struct site s;
@@ -536,6 +629,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_distributions),
         cmocka_unit_test(test_shapes_stay_consistent),
         cmocka_unit_test(test_plan),
+        cmocka_unit_test(test_kinds_of_shapes),
+        cmocka_unit_test(test_broadcasting_in_every_position),
         cmocka_unit_test(test_property_sees_a_wrong_sum),
         cmocka_unit_test(test_linear_in_narrow_dtypes),
         cmocka_unit_test(test_few_outputs_in_a_tail),
