@@ -18,8 +18,8 @@ void pw_shapes_destroy(struct pw_shapes *shapes);
 
 /* The nth shape of a seed: 1, primes, tile + 1, tile - 1, long row, large batch, 0, broadcast, negative axes,
  * work-group sizes ± 1, many elements, near the graph's, an odd number of elements, strides (another axis, a transposed
- * operand), broadcast in every position (two kinds), then random mixtures. Fills the spec's changes (its dtype counts for
- * what kernels support); false: there is no such shape, or no kernel on the target serves it. */
+ * operand), broadcast in every position (two kinds), then random mixtures. Fills the spec's changes (its dtype counts
+ * for what kernels support); false: there is no such shape, or no kernel on the target serves it. */
 bool pw_shapes_make(struct pw_shapes *shapes, uint64_t seed, int n, struct pw_case_spec *spec);
 #define PW_SHAPES_KINDS 16
 const char *pw_shapes_kind(int n); /* "ones", "primes", … */
