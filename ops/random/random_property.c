@@ -106,11 +106,15 @@ static int compare_windows(const void *a, const void *b)
 static pw_status check_copies(const struct pw_call *call, const double *x, int64_t n, double chance,
                               struct pw_error *err)
 {
-    int64_t length = (int64_t)ceil(log(0x1p-40 / ((double)n * (double)n)) / log(chance)), count = n - length + 1;
+    int64_t length, count;
     struct window *windows;
     pw_status status = PW_OK;
 
-    if (chance > 0.1 || count < 2)
+    if (chance > 0.1)
+        return PW_OK;
+    length = (int64_t)ceil(log(0x1p-40 / ((double)n * (double)n)) / log(chance));
+    count = n - length + 1;
+    if (count < 2)
         return PW_OK;
     windows = pw_calloc((size_t)count, sizeof *windows);
     if (windows == NULL)

@@ -37,6 +37,7 @@ struct soak {
     bool shaken;       /* a worker died or was killed, and no whole round has held since */
     bool shaken_now;   /* in this round */
     int64_t next_kill_ns;
+    int64_t longest_ns;         /* of a round */
     double error_drift;         /* largest growth of a signature's worst error, relative to the first round */
     int64_t *round_ns, *memory; /* by round */
     size_t sample_count;
@@ -127,12 +128,14 @@ static pid_t some_worker(void)
     return found;
 }
 
-/* In the middle of a round now and then, from the second on. */
+/* In the middle of a round now and then, from the second on; not before a whole round has held since the last one, nor
+ * where none may end any more: however long a round takes, some are left alone. */
 static void maybe_kill(struct soak *soak)
 {
     pid_t worker;
 
-    if (!soak->rounds || pw_clock_ns() < soak->next_kill_ns)
+    if (!soak->rounds || soak->shaken || pw_clock_ns() < soak->next_kill_ns ||
+        pw_clock_ns() + 2 * soak->longest_ns > soak->end_ns)
         return;
     worker = some_worker();
     if (worker && kill(worker, SIGKILL) == 0) {
@@ -231,6 +234,7 @@ static void follow(struct soak *soak)
 
 static void take_sample(struct soak *soak, int64_t round_ns)
 {
+    soak->longest_ns = round_ns > soak->longest_ns ? round_ns : soak->longest_ns;
     if (soak->sample_count == SAMPLES_MAX)
         return;
     soak->round_ns[soak->sample_count] = round_ns;

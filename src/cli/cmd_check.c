@@ -214,10 +214,8 @@ static pw_status understand(const struct texts *own, struct check *check, struct
         return pw_error_set(err, PW_ERR_USAGE, "--soak goes with --op alone: baselines are another run");
     if (own->soak)
         return pw_options_duration("--soak", own->soak, &check->soak_ns, err);
-    if (own->record && (own->op || own->case_id || check->options->dim_sets > 1))
-        return pw_error_set(err, PW_ERR_USAGE,
-                            "--record: a baseline has all signatures, here of one binding set: leave --op and --case "
-                            "out, or use portwright baseline record");
+    if (own->record && (own->op || own->case_id))
+        return pw_error_set(err, PW_ERR_USAGE, "--record: a baseline has all signatures: leave --op and --case out");
     check->request = (struct pw_check_request){.op = own->op, .case_id = own->case_id, .timing = !own->no_timing};
     check->gate = (struct pw_check_gate_request){.root = own->root ? own->root : PW_BASELINE_DIR,
                                                  .which = own->which,
@@ -226,6 +224,20 @@ static pw_status understand(const struct texts *own, struct check *check, struct
                                                  .update_triage = own->triage != NULL};
     check->record = own->record != NULL;
     return PW_OK;
+}
+
+/* The binding sets, also those of the protocol. */
+static pw_status take_sets(const struct check *check, struct pw_options *options, struct pw_error *err)
+{
+    pw_status status = pw_check_run_sets(options, err);
+
+    if (status == PW_OK && check->record && options->dim_sets > 1)
+        status =
+            pw_error_set(err, PW_ERR_USAGE,
+                         "--record: of one binding set, found %d (--dim, or 'dims' of the protocol): name one with "
+                         "--dim, or use portwright baseline record",
+                         options->dim_sets);
+    return status;
 }
 
 int pw_cmd_check(int argc, char **argv)
@@ -256,7 +268,7 @@ int pw_cmd_check(int argc, char **argv)
     if (exit_code < 0 && understand(&t, &check, &err) != PW_OK)
         exit_code = pw_options_fail(&err);
     if (exit_code < 0) {
-        if (pw_check_run_sets(&options, &err) != PW_OK) {
+        if (take_sets(&check, &options, &err) != PW_OK) {
             exit_code = pw_options_fail(&err);
             pw_options_clear(&options);
             return exit_code;

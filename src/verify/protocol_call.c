@@ -132,7 +132,7 @@ static double device_extra(const struct pw_accuracy *accuracy, const struct pw_t
     return extra;
 }
 
-/* Does the device round all of these functions correctly, as IEEE 754 does a division? */
+/* Does the device round all of these functions correctly, as IEEE 754 does a division? Unknown is negative. */
 static bool rounds_correctly(const char *functions, const struct pw_target_info *info)
 {
     for (const char *at = functions; at && *at;) {
@@ -143,7 +143,7 @@ static bool rounds_correctly(const char *functions, const struct pw_target_info 
             if (strlen(contracts[i].name) == length && !memcmp(contracts[i].name, at, length))
                 ulp =
                     info ? *(const double *)((const char *)&info->accuracy + contracts[i].offset) : contracts[i].opencl;
-        if (!(ulp <= 0.5))
+        if (!(ulp >= 0 && ulp <= 0.5))
             return false;
         at += length;
         at += strspn(at, " ");
@@ -170,7 +170,8 @@ void pw_protocol_order(const struct pw_protocol *protocol, const struct pw_call 
     out->order = (struct pw_order){
         .kind = rule->accumulation == PW_ACCUMULATION_PAIRWISE ? PW_ORDER_PAIRWISE : PW_ORDER_SEQUENTIAL,
         .dtype = inside,
-        .flush = info && !(inside == PW_DTYPE_FLOAT16 ? info->accuracy.denormals_fp16 : info->accuracy.denormals)};
+        .flush = info && inside != PW_DTYPE_FLOAT64 && /* whose denormals every device keeps */
+                 !(inside == PW_DTYPE_FLOAT16 ? info->accuracy.denormals_fp16 : info->accuracy.denormals)};
 }
 
 /* ---- tolerances ---- */

@@ -105,9 +105,9 @@ pw_status pw_judge_order(struct pw_case_run *run, const struct pw_value *got, st
 bool pw_judge_has_ties(const struct pw_call *call, int output);
 void pw_judge_take_ties(const struct pw_call *call, const struct pw_tensor *x, const struct pw_tensor *got,
                         struct pw_tensor *want);
-/* The verdict from what was kept. */
 /* The worst elements of the worst output into the result; without them the verdict stands. */
 void pw_judge_elements(struct pw_case_run *run, const struct pw_value *got, const struct pw_value *golden);
+/* The verdict from what was kept. */
 void pw_judge_verdict(struct pw_case_run *run, const struct pw_value *golden);
 /* The fast reference's own error on the case, into the result. */
 void pw_judge_reference(struct pw_case_run *run, const struct pw_value *golden);

@@ -88,6 +88,9 @@ check="$PORTWRIGHT check model.onnx --no-timing"
     exits "two of a kind" 2 "$PORTWRIGHT" baseline record other.onnx --no-timing --target opencl --target opencl:0
     says "refused with both names" "$scratch/err" "target 'opencl:0' is not recorded: it is of the same kind as 'opencl'"
     exits "in a check, too" 2 "$PORTWRIGHT" check other.onnx --no-timing --record --target opencl --target opencl:0
+    printf 'format: 1\ndims:\n  - {n: 2}\n  - {n: 3}\n' >two-sets.yaml
+    exits "two binding sets of the protocol" 2 "$PORTWRIGHT" check other.onnx --no-timing --record --project two-sets.yaml
+    says "refused before anything runs" "$scratch/err" "--record: of one binding set, found 2"
     exits "two kinds are recorded" 0 "$PORTWRIGHT" baseline record other.onnx --no-timing --target opencl --target reference
     [ "$(find baselines/other-* -name '*-pending.yaml' | wc -l)" = 2 ] && [ -f baselines/other-*/reference/precision-pending.yaml ] &&
         ok "each in its folder" || not_ok "each in its folder" "$scratch/out"

@@ -275,7 +275,8 @@ static void test_an_order_leaves_only_the_functions(void **state)
                                .ordered_functions = "divide"},
                        copy = {.name = "MatMul", .accuracy = copy_accuracy};
     const struct pw_target_info opencl = {.accuracy = {.divide = 2.5, .denormals = true}},
-                                exact = {.accuracy = {.divide = 0.5, .denormals = true}};
+                                exact = {.accuracy = {.divide = 0.5, .denormals = true}},
+                                unknown = {.accuracy = {.divide = -1, .denormals = true}};
     struct pw_protocol *protocol = NULL, *plain = NULL;
     struct pw_tolerance t;
     struct pw_error err = {0};
@@ -293,6 +294,7 @@ static void test_an_order_leaves_only_the_functions(void **state)
     assert_true(t.ordered && t.bitwise && t.value == 0 && t.line == 4);
     t = judged(&mean, PW_DTYPE_FLOAT32, protocol, &opencl);
     assert_true(t.ordered && !t.bitwise && t.value > 0 && t.value < free_order / 10);
+    assert_false(judged(&mean, PW_DTYPE_FLOAT32, protocol, &unknown).bitwise);
     t = judged(&copy, PW_DTYPE_FLOAT32, protocol, &opencl);
     assert_true(!t.ordered && t.value == 0);
     t = judged(&matmul, PW_DTYPE_INT32, protocol, &opencl);
@@ -302,11 +304,36 @@ static void test_an_order_leaves_only_the_functions(void **state)
     pw_protocol_destroy(plain);
 }
 
+/* The device's word on denormals is about float32. */
+static void test_flushing_is_of_float32(void **state)
+{
+    const struct pw_op matmul = {.name = "MatMul", .ordered = any_order};
+    const struct pw_target_info flushes = {.accuracy = {.denormals_fp16 = true}};
+    struct pw_protocol *protocol = NULL;
+    struct pw_order_demand demand;
+    struct pw_error err = {0};
+
+    (void)state;
+    write_text("bitwise:\n  accumulation:\n    - {op: MatMul, order: sequential}\n");
+    assert_int_equal(pw_protocol_load(path, &protocol, &err), PW_OK);
+    for (int i = 0; i < 2; i++) {
+        struct pw_info out = {.dtype = i ? PW_DTYPE_FLOAT64 : PW_DTYPE_FLOAT32};
+        const bool wanted = true;
+        const struct pw_call call = {.op = &matmul, .output_count = 1, .out = &out, .wanted = &wanted};
+
+        pw_protocol_order(protocol, &call, "n", &flushes, &demand);
+        assert_true(demand.demanded && demand.order.dtype == out.dtype);
+        assert_int_equal(demand.order.flush, out.dtype == PW_DTYPE_FLOAT32);
+    }
+    pw_protocol_destroy(protocol);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_errors_name_the_place),
         cmocka_unit_test(test_an_order_leaves_only_the_functions),
+        cmocka_unit_test(test_flushing_is_of_float32),
         cmocka_unit_test(test_errors_know_the_nearest_word),
         cmocka_unit_test(test_a_whole_file),
         cmocka_unit_test(test_an_empty_file_is_the_default),
