@@ -278,6 +278,12 @@ static const char *const functions[PW_EW_COUNT] = {
     [PW_EW_MUL] = "mul",           [PW_EW_DIV] = "divide", [PW_EW_POW] = "pow",   [PW_EW_MEAN] = "divide",
 };
 
+static bool has_infinity(pw_dtype dtype)
+{
+    return dtype == PW_DTYPE_FLOAT32 || dtype == PW_DTYPE_FLOAT16 || dtype == PW_DTYPE_BFLOAT16 ||
+           dtype == PW_DTYPE_FLOAT64 || dtype == PW_DTYPE_FLOAT8E5M2;
+}
+
 void pw_ew_accuracy(const struct pw_call *call, struct pw_accuracy *accuracy)
 {
     const struct pw_ew_form *form = &pw_ew_forms[pw_ew_function(call)];
@@ -292,6 +298,7 @@ void pw_ew_accuracy(const struct pw_call *call, struct pw_accuracy *accuracy)
     accuracy->why = floating ? form->why : "integers and truth values: bitwise";
     accuracy->pointwise = floating && call->input_count <= 3;
     accuracy->functions = functions[pw_ew_function(call)];
+    accuracy->constant = pw_ew_function(call) == PW_EW_IS_INF && !has_infinity(call->in[0]->dtype);
     if (variadic(call) && !accuracy->exact && call->input_count > 2) {
         accuracy->ulp = form->ulp + 0.5 * (call->input_count - 2);
         accuracy->length = call->input_count;
@@ -321,6 +328,11 @@ void pw_ew_fill(const struct pw_call *call, int input, struct pw_fill *fill)
         fill->int_high = 4;
         fill->low = input == 0 ? form->low : -3;
         fill->high = input == 0 ? form->high : 3;
+        if (call->input_count > 1 && call->in[0] && call->in[1] && !pw_dtype_is_float(call->in[0]->dtype) &&
+            pw_dtype_is_float(call->in[1]->dtype)) {
+            fill->int_low = 1; /* NaN (of a negative base), infinity (of 0) and what overflows are no integers */
+            fill->only = true;
+        }
         fill->keep = input == 1; /* a graph's exponent is nearly always a constant 2 or 3 */
     } else if (function == PW_EW_CLIP && input > 0) {
         fill->keep = true;

@@ -2,6 +2,7 @@
  * MaxRoiPool and RoiAlign: a work-item makes some planes (a region's channel). Positions are in double where
  * the device has it, so that the number of samples of a bin agrees with the reference's.
  */
+#pragma OPENCL FP_CONTRACT OFF /* a fused product would move a position by the last bit, and the sample with it */
 #ifdef cl_khr_fp64
 #define REAL double
 #else

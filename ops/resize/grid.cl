@@ -3,6 +3,7 @@
  * chooses what the reference chooses. A work-item makes neighbouring pixels of all channels: the positions of
  * a pixel are computed once.
  */
+#pragma OPENCL FP_CONTRACT OFF /* a fused product would move a position by the last bit, and the sample with it */
 #ifdef cl_khr_fp64
 #define REAL double
 #else

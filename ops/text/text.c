@@ -166,6 +166,7 @@ const struct pw_op pw_text_ops[] = {
      .cost = pw_cost_none,
      .accuracy = exact_accuracy,
      .golden = pw_tfidf_run,
+     .fill = pw_tfidf_fill,
      .bind = pw_tfidf_bind},
     {0},
 };

@@ -10,6 +10,7 @@ pw_status pw_text_concat_run(struct pw_eval *ev, struct pw_error *err);
 pw_status pw_text_split_run(struct pw_eval *ev, struct pw_error *err);
 pw_status pw_text_match_run(struct pw_eval *ev, struct pw_error *err);
 pw_status pw_tfidf_infer(struct pw_call *call, struct pw_error *err);
+void pw_tfidf_fill(const struct pw_call *call, int input, struct pw_fill *fill);
 pw_status pw_tfidf_run(struct pw_eval *ev, struct pw_error *err);
 pw_status pw_tfidf_bind(const struct pw_call *call, struct pw_bindings *b, struct pw_error *err); /* numbers only */
 

@@ -342,3 +342,15 @@ pw_status pw_tfidf_bind(const struct pw_call *call, struct pw_bindings *b, struc
     pw_map_clear(&v.grams);
     return status;
 }
+
+/* Words of the pool's range: of others no gram is known, and the counts are all zero. */
+void pw_tfidf_fill(const struct pw_call *call, int input, struct pw_fill *fill)
+{
+    size_t count = 0;
+    const int64_t *pool = pw_call_ints(call, "pool_int64s", &count);
+
+    for (size_t i = 0; i < count && input == 0; i++) {
+        fill->int_low = i == 0 || pool[i] < fill->int_low ? pool[i] : fill->int_low;
+        fill->int_high = i == 0 || pool[i] > fill->int_high ? pool[i] : fill->int_high;
+    }
+}

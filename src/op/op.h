@@ -194,6 +194,7 @@ struct pw_accuracy {
     const char *why;    /* for the tolerance, static text */
     bool pointwise; /* the error of each output element is relative to that element itself: nothing is summed, nothing
                        cancels, so small elements are judged as strictly as large ones */
+    bool constant;  /* no data changes the result: IsInf in a format without infinities */
     const char
         *functions; /* names of struct pw_target_accuracy's fields behind `ulp`, blank-separated ("exp divide"):
                        a device whose contract allows more than OpenCL's table gets the difference; may be NULL */
@@ -245,6 +246,7 @@ struct pw_fill {               /* how to draw input i; the room changes the defa
     bool first_index; /* the first of each row is one of the integers, also among floats: regions of a batch entry */
     bool from_end;    /* of distinct indices up to int_high some count from the end: negative */
     bool beyond;      /* what lies outside the range is defined too, however far: also NaN and infinities */
+    bool only;        /* nothing outside the range is defined: not NaN, infinities or zeros either */
     bool keep;        /* use the graph's constant content (PARAM inputs: always kept) */
 };
 

@@ -138,7 +138,8 @@ void pw_draw_habits(const struct pw_call *call, int input, struct pw_draw *draw)
     draw->masks = is_mask(call->op, input);
     draw->numbers = is_open(call, habit);
     draw->finite = draw->numbers || (call->op->category == PW_CATEGORY_ATTENTION && !(habit && habit->rotates));
-    draw->anywhere = everywhere || draw->fill->beyond || (call->op->category == PW_CATEGORY_REDUCTION && input == 0);
+    draw->anywhere = !draw->fill->only &&
+                     (everywhere || draw->fill->beyond || (call->op->category == PW_CATEGORY_REDUCTION && input == 0));
     draw->powers = (habit && habit->powers) || call->op->category == PW_CATEGORY_NORMALIZATION;
     draw->share = everywhere ? 0.5 : 0;
     if (draw->dist == PW_DIST_SPECIAL && !everywhere && input != special_input(call, draw->seed))

@@ -153,17 +153,25 @@ pw_status pw_verify_signature_cases(struct pw_verify_state *state, size_t positi
                                     struct pw_error *err)
 {
     struct pw_verify_signature *s = &state->signatures[position];
+    size_t spare = 2 * count; /* a shape that the operator refuses does not count, but not for ever */
     pw_status status = PW_OK;
+    int none;
 
     for (size_t i = 0; i < count && status == PW_OK && !s->over && !ended(state, s); i++) {
         struct pw_case_spec spec;
 
         if (i >= least && pw_verify_over_budget(state))
             break;
-        if (!pw_case_plan_next(s->plan, &spec))
+        if (!pw_case_plan_next(s->plan, &spec)) {
             s->over = true;
-        else
-            status = run_case(state, position, &spec, err);
+            break;
+        }
+        none = s->tally.no_evidence;
+        status = run_case(state, position, &spec, err);
+        if (s->tally.no_evidence > none && s->tally.no_evidence < s->tally.cases && spare > 0) {
+            spare--;
+            count++;
+        }
     }
     return status;
 }
