@@ -72,13 +72,16 @@ size_t pw_report_elsewhere(const struct pw_report *report, const struct pw_repor
 
 const char *pw_report_figure_text(const char *name, double value, char *dst, size_t size)
 {
-    if (pw_text_ends(name, "_ns"))
-        return pw_text_duration(dst, size, value * 1e-9);
-    if (pw_text_ends(name, "seconds"))
-        return pw_text_duration(dst, size, value);
-    if (pw_text_ends(name, "bytes"))
-        return pw_text_bytes(dst, size, value);
-    snprintf(dst, size, "%.6g", value);
+    if (isnan(value))
+        snprintf(dst, size, "-");
+    else if (pw_text_ends(name, "_ns"))
+        pw_text_duration(dst, size, value * 1e-9);
+    else if (pw_text_ends(name, "seconds"))
+        pw_text_duration(dst, size, value);
+    else if (pw_text_ends(name, "bytes"))
+        pw_text_bytes(dst, size, value);
+    else
+        snprintf(dst, size, "%.6g", value);
     return dst;
 }
 
@@ -118,10 +121,13 @@ static bool off_target(const struct pw_report_row *row)
            !strcmp(coverage, pw_coverage_name(PW_COVERAGE_MISSING));
 }
 
-/* Targets without an implementation of their own, host or none; not those where nothing is known. */
+/* Targets without an implementation of their own, host or none; not those where nothing is known. Shape arithmetic
+ * belongs on the host. */
 void pw_report_missing_on(const struct pw_report *report, size_t signature, struct pw_buf *out)
 {
-    for (size_t t = 0; t < report->target_count; t++)
+    bool wanted = !report->inventory->signatures[signature].shape_arithmetic;
+
+    for (size_t t = 0; wanted && t < report->target_count; t++)
         if (off_target(&report->targets[t].rows[signature]))
             pw_buf_printf(out, "%s%s", out->size ? ", " : "", report->targets[t].target);
 }

@@ -116,7 +116,7 @@ const char *pw_report_row_environment(const struct pw_report_row *row); /* id th
 /* Were its times taken in another environment than the target's newest run? Then they do not compare with the rest. */
 bool pw_report_row_elsewhere(const struct pw_report_target_part *part, const struct pw_report_row *row);
 size_t pw_report_elsewhere(const struct pw_report *report, const struct pw_report_target_part *part); /* such rows */
-/* A recorded figure as one reads it, by the unit that its name ends with; returns dst. */
+/* A recorded figure as one reads it, by the unit that its name ends with, "-" unknown; returns dst. */
 const char *pw_report_figure_text(const char *name, double value, char *dst, size_t size);
 bool pw_report_waiver_over(const struct pw_report *report, const struct pw_triage_entry *entry); /* on its day */
 

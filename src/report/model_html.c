@@ -111,10 +111,28 @@ static void evidence(const struct pw_report_target_part *p, struct pw_buf *out)
     pw_buf_puts(out, "</table>\n");
 }
 
+/* What the database says of a row's coverage and verdict, as text: nobody has looked into the file. */
+static void coverage_cell(struct pw_buf *out, const struct pw_report_row *row)
+{
+    pw_buf_puts(out, "<td>");
+    pw_report_xml_text(out, pw_report_row_coverage(row));
+    pw_buf_puts(out, "</td>");
+}
+
+static void verdict_cell(struct pw_buf *out, const struct pw_report_row *row, const char *more)
+{
+    const char *verdict = pw_report_row_verdict(row);
+
+    pw_buf_puts(out, "<td class=\"v v-");
+    pw_report_xml_text(out, strchr(verdict, ' ') ? "none" : verdict);
+    pw_buf_puts(out, "\">");
+    pw_report_xml_text(out, verdict);
+    pw_buf_printf(out, "%s</td>", more);
+}
+
 static void signature_row(const struct pw_report_target_part *p, const struct pw_report_row *row, struct pw_buf *out)
 {
     const struct pw_signature *s = row->signature;
-    const char *verdict = pw_report_row_verdict(row);
     double target = pw_report_row_target_ns(row);
     char time[32];
 
@@ -123,10 +141,11 @@ static void signature_row(const struct pw_report_target_part *p, const struct pw
     cell(out, s->shapes);
     pw_buf_printf(out, "<td class=\"n\">%zu</td>", s->node_count);
     cell_real(out, 1, 'f', " %", 100 * s->share);
-    pw_buf_printf(out, "<td>%s</td><td title=\"", pw_report_row_coverage(row));
+    coverage_cell(out, row);
+    pw_buf_puts(out, "<td title=\"");
     pw_report_xml_text(out, s->sensitivity_reason ? s->sensitivity_reason : "");
-    pw_buf_printf(out, "\">%s</td><td class=\"v v-%s\">%s%s</td>", pw_sensitivity_name(s->sensitivity),
-                  strchr(verdict, ' ') ? "none" : verdict, verdict, row->waiver == PW_WAIVER_VALID ? " (waived)" : "");
+    pw_buf_printf(out, "\">%s</td>", pw_sensitivity_name(s->sensitivity));
+    verdict_cell(out, row, row->waiver == PW_WAIVER_VALID ? " (waived)" : "");
     cell_real(out, 1, 'e', "", row->result ? row->result->worst_error : NAN);
     cell_real(out, 2, 'f', "", pw_report_row_share(row));
     pw_buf_printf(out, "<td class=\"n\">%s%s</td>",
@@ -148,12 +167,12 @@ static void signatures(const struct pw_report *report, const struct pw_report_ta
     for (size_t i = 0; i < report->inventory->signature_count; i++)
         signature_row(p, &p->rows[i], out);
     pw_buf_puts(out, "</table></div>\n");
-    if (pw_report_elsewhere(report, p))
-        pw_buf_printf(
-            out,
-            "<p class=\"soft\">† %zu times were taken in another environment than the newest run's (%s): they "
-            "do not compare with the others.</p>\n",
-            pw_report_elsewhere(report, p), p->run.environment_id[0] ? p->run.environment_id : "unknown");
+    if (pw_report_elsewhere(report, p)) {
+        pw_buf_printf(out, "<p class=\"soft\">† %zu times were taken in another environment than the newest run's (",
+                      pw_report_elsewhere(report, p));
+        pw_report_xml_text(out, p->run.environment_id[0] ? p->run.environment_id : "unknown");
+        pw_buf_puts(out, "): they do not compare with the others.</p>\n");
+    }
 }
 
 /* Several targets: one table, a column group for each, and what is missing where. */
@@ -179,10 +198,9 @@ static void side_by_side(const struct pw_report *report, struct pw_buf *out)
         cell(out, report->inventory->signatures[i].shapes);
         for (size_t t = 0; t < report->target_count; t++) {
             const struct pw_report_row *row = &report->targets[t].rows[i];
-            const char *verdict = pw_report_row_verdict(row);
 
-            pw_buf_printf(out, "<td>%s</td><td class=\"v v-%s\">%s</td>", pw_report_row_coverage(row),
-                          strchr(verdict, ' ') ? "none" : verdict, verdict);
+            coverage_cell(out, row);
+            verdict_cell(out, row, "");
             cell_real(out, 2, 'f', "", pw_report_row_share(row));
             cell_real(out, 3, 'g', "×", pw_report_row_speed(row));
         }

@@ -173,6 +173,37 @@ static void test_hostile_names(void **state)
     pw_report_destroy(report);
 }
 
+static void test_a_hostile_database(void **state)
+{
+    struct pw_report *report = build(2);
+    struct pw_store_signature_row result = {
+        .standing = EVIL, .coverage = EVIL, .target_ns = 2000, .reference_ns = 3000, .environment_id = "then"};
+    struct pw_buf text = {0};
+
+    (void)state;
+    report->targets[0].rows[0].result = &result;
+    report->targets[0].run.id = 7;
+    report->targets[0].run.environment_id = EVIL;
+    pw_report_html(report, &text);
+    assert_null(strstr(pw_buf_text(&text), "<script"));
+    shows(&text, "newest run's (&lt;script&gt;");
+    pw_buf_clear(&text);
+    pw_report_destroy(report);
+}
+
+static void test_figures_with_units(void **state)
+{
+    char text[48];
+
+    (void)state;
+    assert_string_equal(pw_report_figure_text("target_ns", 2000, text, sizeof text), "2.0 us");
+    assert_string_equal(pw_report_figure_text("soak.seconds", 7200, text, sizeof text),
+                        pw_report_figure_text("x_ns", 7200e9, text + 24, 24));
+    assert_string_equal(pw_report_figure_text("soak.failures", 3, text, sizeof text), "3");
+    assert_string_equal(pw_report_figure_text("soak.time_drift", NAN, text, sizeof text), "-");
+    assert_string_equal(pw_report_figure_text("soak.memory_bytes", NAN, text, sizeof text), "-");
+}
+
 /* Times of another environment than the newest run's are marked in every format. */
 static void test_environments(void **state)
 {
@@ -225,6 +256,11 @@ static void test_side_by_side(void **state)
     shows(&text, "| kernel | held | 0.25 | 1.5x | missing | unproven |");
     shows(&text, "| plugin:chip.so |\n");
     pw_buf_clear(&text);
+    signature.shape_arithmetic = true; /* belongs on the host */
+    pw_report_missing_on(report, 0, &text);
+    signature.shape_arithmetic = false;
+    assert_string_equal(pw_buf_text(&text), "");
+    pw_buf_clear(&text);
     pw_report_html(report, &text);
     shows(&text, "<th colspan=\"4\">plugin:chip.so</th>");
     shows(&text, "<td class=\"c\">plugin:chip.so</td></tr>");
@@ -249,9 +285,11 @@ static void test_json_schema(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_maturity),      cmocka_unit_test(test_nothing_measured),
-                                       cmocka_unit_test(test_hostile_names), cmocka_unit_test(test_environments),
-                                       cmocka_unit_test(test_side_by_side),  cmocka_unit_test(test_json_schema)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_maturity),           cmocka_unit_test(test_nothing_measured),
+        cmocka_unit_test(test_hostile_names),      cmocka_unit_test(test_a_hostile_database),
+        cmocka_unit_test(test_figures_with_units), cmocka_unit_test(test_environments),
+        cmocka_unit_test(test_side_by_side),       cmocka_unit_test(test_json_schema)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
