@@ -150,9 +150,7 @@ int pw_cmd_env(int argc, char **argv)
     memset(targets, 0, sizeof targets);
     pw_machine_read(&report.machine);
     report.openblas = pw_blas_describe();
-    report.isolation = (struct pw_report_env_isolation){
-        .landlock = pw_sandbox_landlock(), .seccomp = pw_sandbox_seccomp(), .users = pw_sandbox_users()};
-    report.isolation.confines = pw_sandbox_confines(report.isolation.missing, sizeof report.isolation.missing);
+    pw_report_env_isolation_read(&report.isolation);
     pw_device_list(&list, &report.devices_error);
     report.devices = pw_buf_text(&list);
     exit_code = PW_EXIT_HELD;

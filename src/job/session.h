@@ -60,17 +60,19 @@ typedef enum {
     PW_EVENT_ANSWER,    /* to pw_session_ask; failed: error holds why there is none */
     PW_EVENT_TRIAGE,    /* all decisions of the triage file, as they are now */
     PW_EVENT_MESSAGE,   /* something the person should know (store unavailable…) */
-    PW_EVENT_NODE,      /* of a run of the whole graph: a node or pattern was compared */
-    PW_EVENT_LAYER,     /* a layer's sensitivity was measured */
-    PW_EVENT_OUTPUT     /* an output was compared */
+    PW_EVENT_PEAKS, /* the device's peaks were measured, or failed: error holds why; PW_ASK_ENVIRONMENT tells them */
+    PW_EVENT_NODE,  /* of a run of the whole graph: a node or pattern was compared */
+    PW_EVENT_LAYER, /* a layer's sensitivity was measured */
+    PW_EVENT_OUTPUT /* an output was compared */
 } pw_event_kind;
 
 /* What can be asked. */
 typedef enum {
     PW_ASK_HISTORY,     /* rows: of a signature on the target, oldest first, benchmarks too; marks */
     PW_ASK_GRAPH,       /* graph_rows: of the graph on the target, oldest first; marks */
-    PW_ASK_ENVIRONMENT, /* text, one field a line: '*' (timings depend on it) or ' ', name, tab, value; then '=' or '!'
-                           and what the lock says */
+    PW_ASK_ENVIRONMENT, /* text, one field a line: '*' (timings depend on it) or ' ', name, tab, value; '=' or '!' and
+                           what the lock says; '@' and a head, then '-' and a line of that part: target with peaks,
+                           platforms, isolation */
     PW_ASK_BASELINES,   /* text: those of the graph on this kind of target, then what the pending ones change */
     PW_ASK_APPROVE,     /* gives what is pending a number, then answers as PW_ASK_BASELINES */
     PW_ASK_COMPARE,     /* of two runs, "3 5" in the question's text: rows of the first, other_rows of the second, both
@@ -221,6 +223,8 @@ const struct pw_inputs *pw_session_run_inputs(const struct pw_session *session);
  * that it is there, or why not. `quiet`: only why not. Contents are copied. */
 pw_status pw_session_save(struct pw_session *session, const char *path, const char *text, size_t size, bool quiet,
                           struct pw_error *err);
+/* Queues measuring the device's peaks, a few seconds under the timing lock; PW_EVENT_PEAKS follows. */
+pw_status pw_session_peaks(struct pw_session *session, struct pw_error *err);
 /* Asks; PW_EVENT_ANSWER follows. text, by: of PW_ASK_APPROVE why and who, of PW_ASK_COMPARE the runs; else NULL. */
 pw_status pw_session_ask(struct pw_session *session, pw_ask ask, size_t signature, const char *text, const char *by,
                          struct pw_error *err);

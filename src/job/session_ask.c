@@ -8,53 +8,7 @@
 #include "job/session_internal.h"
 #include "report/baseline_load.h"
 
-#define LOCK_FILE "portwright.lock"
-
-static pw_status answer_environment(struct pw_session *session, struct pw_store *store, struct pw_event *event,
-                                    struct pw_error *err)
-{
-    struct pw_environment environment = {0};
-    struct pw_buf text = {0};
-    bool matches = true;
-    pw_status status = pw_session_environment(session, &environment, err);
-
-    (void)store;
-    for (size_t i = 0; status == PW_OK && i < environment.count; i++) {
-        const struct pw_environment_field *field = &environment.fields[i];
-
-        pw_buf_printf(&text, "%c%s\t%s\n", field->scope & PW_ENVIRONMENT_TIMING ? '*' : ' ', field->name, field->value);
-    }
-    if (status == PW_OK) {
-        pw_buf_printf(&text, " id\t%s\n", environment.id);
-        if (!pw_file_exists(LOCK_FILE)) {
-            pw_buf_puts(&text, "=no " LOCK_FILE " pins it: portwright env --lock writes one\n");
-        } else {
-            struct pw_buf differences = {0};
-            struct pw_error why = {0};
-            pw_status lock = pw_lock_check(LOCK_FILE, &environment, &matches, &differences, &why);
-
-            if (lock != PW_OK)
-                pw_buf_printf(&text, "!%s\n", why.message);
-            else if (matches)
-                pw_buf_puts(&text, "=as " LOCK_FILE " pins it\n");
-            else
-                for (const char *line = pw_buf_text(&differences); *line;) {
-                    size_t length = strcspn(line, "\n");
-
-                    pw_buf_printf(&text, "!%.*s\n", (int)length, line);
-                    line += length + (line[length] == '\n');
-                }
-            pw_buf_clear(&differences);
-        }
-    }
-    if (status == PW_OK)
-        event->text = text.failed ? NULL : pw_arena_strndup(&event->arena, pw_buf_text(&text), text.size);
-    if (status == PW_OK && !event->text)
-        status = pw_error_memory(err, text.size);
-    pw_buf_clear(&text);
-    pw_environment_clear(&environment);
-    return status;
-}
+#define PENDING_MAX_BYTES ((size_t)64 << 20)
 
 pw_status pw_session_baselines_folder(const struct pw_session *session, struct pw_buf *folder, struct pw_error *err)
 {
@@ -86,15 +40,58 @@ static pw_status add_diff(const char *folder, struct pw_buf *text, struct pw_err
     return PW_OK;
 }
 
+/* What is pending, as one hash; *any: there is something. */
+static pw_status hash_pending(const char *folder, struct pw_hash128 *hash, bool *any, struct pw_error *err)
+{
+    struct pw_baseline_file *files = NULL;
+    struct pw_arena arena = {0};
+    struct pw_buf all = {0};
+    size_t count = 0;
+    pw_status status = pw_baseline_list(folder, &arena, &files, &count, err);
+
+    *any = false;
+    for (size_t i = 0; i < count && status == PW_OK; i++)
+        if (!files[i].number) {
+            *any = true;
+            pw_buf_append(&all, files[i].path, strlen(files[i].path) + 1);
+            status = pw_file_read(files[i].path, PENDING_MAX_BYTES, &all, err);
+        }
+    if (status == PW_OK && all.failed)
+        status = pw_error_memory(err, all.size);
+    if (status == PW_OK)
+        *hash = pw_hash128(pw_buf_text(&all), all.size);
+    pw_buf_clear(&all);
+    pw_arena_clear(&arena);
+    return status;
+}
+
+/* Nobody approves what he has not seen: a colleague may have recorded again since the screen was drawn. */
+static pw_status check_shown(const struct pw_session *session, const char *folder, struct pw_error *err)
+{
+    struct pw_hash128 hash = {0};
+    bool any = false;
+    pw_status status = hash_pending(folder, &hash, &any, err);
+
+    if (status != PW_OK || !any || !session->shown_known ||
+        (hash.high == session->shown_pending.high && hash.low == session->shown_pending.low))
+        return status;
+    return pw_error_set(err, PW_ERR_USAGE,
+                        "nothing was approved: what is pending is no longer what was shown here; look at it again");
+}
+
 static pw_status answer_baselines(struct pw_session *session, struct pw_store *store, struct pw_event *event,
                                   struct pw_error *err)
 {
     struct pw_baseline_listing listing = {0};
     struct pw_buf folder = {0}, text = {0};
     bool pending = false, approved = false;
+    struct pw_error ignored = {0};
     pw_status status = pw_session_baselines_folder(session, &folder, err);
 
     (void)store;
+    if (status == PW_OK) /* before the files are read: what comes in between counts as unseen */
+        session->shown_known = hash_pending(pw_buf_text(&folder), &session->shown_pending, &pending, &ignored) == PW_OK;
+    pending = false;
     if (status == PW_OK)
         status = pw_baseline_listing_add(&listing, pw_buf_text(&folder), pw_buf_text(&folder), err);
     pw_baseline_listing_finish(&listing);
@@ -128,6 +125,8 @@ static pw_status answer_approve(struct pw_session *session, struct pw_store *sto
     pw_status status = pw_session_baselines_folder(session, &folder, err);
 
     if (status == PW_OK)
+        status = check_shown(session, pw_buf_text(&folder), err);
+    if (status == PW_OK)
         status = pw_baseline_approve(pw_buf_text(&folder), &approval, &number, &approved, &paths, err);
     if (status == PW_OK)
         pw_session_say(session, PW_OK, "approved %zu baselines as number %d", approved, number);
@@ -140,7 +139,7 @@ typedef pw_status answer(struct pw_session *session, struct pw_store *store, str
                          struct pw_error *err);
 static answer *const answers[PW_ASK_COUNT] = {[PW_ASK_HISTORY] = pw_session_answer_history,
                                               [PW_ASK_GRAPH] = pw_session_answer_graph,
-                                              [PW_ASK_ENVIRONMENT] = answer_environment,
+                                              [PW_ASK_ENVIRONMENT] = pw_session_answer_environment,
                                               [PW_ASK_BASELINES] = answer_baselines,
                                               [PW_ASK_APPROVE] = answer_approve,
                                               [PW_ASK_COMPARE] = pw_session_answer_compare};

@@ -125,6 +125,8 @@ void pw_session_bench_job(struct pw_session *session, const struct pw_job *job, 
         return;
     }
     pw_bench_run(&request, report, err);
+    if (!report->peaks_declared)
+        pw_session_keep_peaks(session, &report->peaks);
     name_shown(&run);
     finished->bench = report;
 }

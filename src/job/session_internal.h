@@ -18,6 +18,7 @@ struct pw_job {
     struct pw_session_run_options *run; /* owned, its texts too: a run of the whole graph; NULL: verify */
     size_t *signatures;                 /* shown indices, owned; NULL: all */
     size_t count;
+    bool peaks; /* measure what the device can do at most */
     bool bench; /* a benchmark */
     struct pw_session_bench bench_options;
     char *lock;                          /* of a benchmark, owned */
@@ -62,6 +63,10 @@ struct pw_session {
     volatile bool closing;
     int64_t recorded_run; /* in the store, of the job that began last; 0: none */
 
+    struct pw_peaks peaks; /* under lock: as last measured; count 0: not */
+    char *devices;         /* the writer's: what OpenCL lists, once it was asked for; owned */
+    bool shown_known;      /* the writer's: which pending baselines the client was shown */
+    struct pw_hash128 shown_pending;
     struct pw_kept_mark *marks; /* the writer's: heads of numbered baselines that were read; owned */
     size_t mark_count, mark_cap;
 
@@ -104,6 +109,11 @@ void pw_session_answer(struct pw_session *session, struct pw_store *store, const
 void pw_session_write_file(struct pw_session *session, const struct pw_event *event); /* SAVE, on the writer's thread */
 /* A message for the person, from any thread. */
 void pw_session_say(struct pw_session *session, pw_status status, const char *format, ...) PW_PRINTF(3, 4);
+
+/* session_device.c: on the worker; on the writer. */
+void pw_session_peaks_job(struct pw_session *session, const struct pw_job *job);
+void pw_session_keep_peaks(struct pw_session *session, const struct pw_peaks *peaks);
+pw_session_answers pw_session_answer_environment;
 
 /* session_confirm.c: on the worker. */
 void pw_session_confirm_job(struct pw_session *session, const struct pw_job *job);

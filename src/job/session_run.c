@@ -423,6 +423,8 @@ void *pw_session_worker(void *user)
     while ((job = next_job(session))) {
         if (status == PW_OK && job->reload)
             reload_kernels(session);
+        else if (status == PW_OK && job->peaks)
+            pw_session_peaks_job(session, job);
         else if (status == PW_OK && job->suspects)
             pw_session_confirm_job(session, job);
         else if (status == PW_OK && job->run)

@@ -85,9 +85,15 @@ static const char *users_text(pw_sandbox_users_kind users)
     }
 }
 
-static void isolation_text(const struct pw_report_env_isolation *i, struct pw_buf *out)
+void pw_report_env_isolation_read(struct pw_report_env_isolation *out)
 {
-    pw_buf_puts(out, "\nisolation of workers\n");
+    *out = (struct pw_report_env_isolation){
+        .landlock = pw_sandbox_landlock(), .seccomp = pw_sandbox_seccomp(), .users = pw_sandbox_users()};
+    out->confines = pw_sandbox_confines(out->missing, sizeof out->missing);
+}
+
+void pw_report_env_isolation_text(const struct pw_report_env_isolation *i, struct pw_buf *out)
+{
     pw_buf_printf(out, LABEL, "landlock");
     if (i->landlock > 0) {
         pw_buf_printf(out, "version %d, refuses what is not allowed of ", i->landlock);
@@ -170,13 +176,10 @@ static void peaks_text(const struct pw_report_env_target *target, struct pw_buf 
     }
 }
 
-static void target_text(const struct pw_report_env_target *target, struct pw_buf *out)
+void pw_report_env_target_text(const struct pw_report_env_target *target, struct pw_buf *out)
 {
     const struct pw_target_info *info = target->info;
     char a[32], b[32];
-    pw_buf_puts(out, "\ntarget ");
-    pw_text_display(out, target->spec, strlen(target->spec), 0, false);
-    pw_buf_putc(out, '\n');
     if (target->error.status != PW_OK) {
         line(out, "error", target->error.message);
         return;
@@ -216,10 +219,17 @@ void pw_report_env_text(const struct pw_report_env *report, struct pw_buf *out)
 {
     pw_buf_printf(out, "portwright %s\n\n", report->version);
     machine_text(report, out);
-    isolation_text(&report->isolation, out);
+    pw_buf_puts(out, "\nisolation of workers\n");
+    pw_report_env_isolation_text(&report->isolation, out);
     devices_text(report, out);
-    for (size_t i = 0; i < report->target_count; i++)
-        target_text(&report->targets[i], out);
+    for (size_t i = 0; i < report->target_count; i++) {
+        const char *spec = report->targets[i].spec;
+
+        pw_buf_puts(out, "\ntarget ");
+        pw_text_display(out, spec, strlen(spec), 0, false);
+        pw_buf_putc(out, '\n');
+        pw_report_env_target_text(&report->targets[i], out);
+    }
 }
 
 /* ---- JSON ---- */

@@ -40,6 +40,10 @@ struct pw_report_env {
     size_t target_count;
 };
 
+void pw_report_env_isolation_read(struct pw_report_env_isolation *out);
+/* Parts of the text, without their heads: lines that begin with two blanks. */
+void pw_report_env_isolation_text(const struct pw_report_env_isolation *isolation, struct pw_buf *out);
+void pw_report_env_target_text(const struct pw_report_env_target *target, struct pw_buf *out);
 void pw_report_env_text(const struct pw_report_env *report, struct pw_buf *out);
 pw_status pw_report_env_json(const struct pw_report_env *report, struct pw_buf *out, struct pw_error *err);
 

@@ -1,9 +1,12 @@
 /* What the model's intents do outside: jobs, files, editor, clipboard. */
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
+#include "base/compiler.h"
 #include "base/file.h"
 #include "baseline/triage.h"
 #include "report/verify.h"
@@ -178,6 +181,12 @@ static void act_on_intent(struct pw_app *app)
                            &err) != PW_OK)
             pw_tui_say(app->tui, true, "%s", err.message);
         break;
+    case PW_INTENT_PEAKS:
+        if (pw_session_peaks(pw_app_session(app), &err) != PW_OK)
+            pw_tui_say(app->tui, true, "%s", err.message);
+        else
+            pw_tui_say(app->tui, false, "measuring the peaks: a few seconds, behind what runs");
+        break;
     case PW_INTENT_REDRAW:
         app->all = true;
         break;
@@ -213,9 +222,24 @@ void pw_app_key(struct pw_app *app, const struct pw_input *input)
     app->dirty = true;
 }
 
+/* Who decides and approves here: as portwright baseline approve finds it, the login's name before the account's. */
+static const char *who(void)
+{
+    static const char *const variables[] = {"PORTWRIGHT_USER", "GIT_AUTHOR_NAME", "LOGNAME", "USER"};
+    const struct passwd *user;
+
+    for (size_t i = 0; i < PW_COUNT_OF(variables); i++) {
+        const char *name = getenv(variables[i]);
+
+        if (name && name[0])
+            return name;
+    }
+    user = getpwuid(geteuid());
+    return user ? user->pw_name : "";
+}
+
 void pw_app_look_around(struct pw_app *app)
 {
-    const char *user = getenv("LOGNAME") ? getenv("LOGNAME") : getenv("USER");
     int64_t wall = pw_clock_wall_ms(), now = pw_clock_ns() / 1000000;
     struct pw_error err = {0};
 
@@ -224,7 +248,8 @@ void pw_app_look_around(struct pw_app *app)
     app->looked_ms = now;
     pw_triage_today(wall, app->tui->today);
     pw_triage_today(wall + (int64_t)30 * 24 * 3600 * 1000, app->tui->in_a_month);
-    snprintf(app->tui->user_name, sizeof app->tui->user_name, "%.60s", user ? user : "");
+    if (!app->tui->user_name[0])
+        snprintf(app->tui->user_name, sizeof app->tui->user_name, "%.60s", who());
     if (app->session_count)
         pw_session_triage(app->sessions[0], NULL, 0, &err); /* a failure is said when there is something to keep */
 }

@@ -419,7 +419,7 @@ void pw_tui_run_approve(struct pw_tui *tui, const char *words)
         return;
     }
     if (!tui->user_name[0]) {
-        pw_tui_say(tui, true, "approve: nobody is named; set LOGNAME, or use portwright baseline approve --by");
+        pw_tui_say(tui, true, "approve: nobody is named; set PORTWRIGHT_USER, or use portwright baseline approve --by");
         return;
     }
     memcpy(tui->intent_text, words, strlen(words) + 1);

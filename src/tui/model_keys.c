@@ -387,6 +387,10 @@ static void act_approve(struct pw_tui *tui)
 {
     pw_tui_open_command(tui, "approve ");
 }
+static void act_peaks(struct pw_tui *tui)
+{
+    tui->intent = PW_INTENT_PEAKS;
+}
 static void act_export(struct pw_tui *tui)
 {
     pw_tui_open_command(tui, "export ");
@@ -502,6 +506,12 @@ static const struct pw_tui_key baseline_keys[] = {
     LINE_KEYS,
     {0}};
 
+static const struct pw_tui_key device_keys[] = {
+    {'p', 0, "p", "peaks", "peaks", "Measures what the device can do at most, under the timing lock.", act_peaks},
+    {'x', 0, "x", NULL, NULL, "Writes what is shown to a file.", act_export},
+    LINE_KEYS,
+    {0}};
+
 static const struct pw_tui_key line_keys[] = {LINE_KEYS, {0}};
 
 const struct pw_tui_key pw_tui_global_keys[] = {
@@ -540,7 +550,7 @@ const struct pw_tui_screen pw_tui_screens[PW_SCREEN_COUNT] = {
     [PW_SCREEN_TRENDS] = {"trends", trend_keys, NULL, pw_view_trends},
     [PW_SCREEN_ENDTOEND] = {"end-to-end", endtoend_keys, NULL, pw_view_endtoend},
     [PW_SCREEN_BASELINES] = {"baselines", baseline_keys, NULL, pw_view_baselines},
-    [PW_SCREEN_DEVICE] = {"device", line_keys, NULL, pw_view_device},
+    [PW_SCREEN_DEVICE] = {"device", device_keys, NULL, pw_view_device},
     [PW_SCREEN_MESSAGES] = {"messages", line_keys, NULL, pw_view_messages},
     [PW_SCREEN_HELP] = {"help", line_keys, NULL, pw_view_help},
 };

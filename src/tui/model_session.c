@@ -283,10 +283,23 @@ static void ask_again(struct pw_tui *tui)
         tui->intent = PW_INTENT_ASK;
 }
 
+/* The device's screen, when it is looked at. */
+static void ask_device(struct pw_tui *tui)
+{
+    if (tui->screen != PW_SCREEN_DEVICE)
+        return;
+    tui->ask = PW_ASK_ENVIRONMENT;
+    tui->intent = PW_INTENT_ASK;
+}
+
 static void on_answer(struct pw_tui *tui, const struct pw_event *event)
 {
     if (event->failed) {
         pw_tui_say(tui, true, "%s", event->error.message);
+        if (event->ask == PW_ASK_APPROVE) { /* somebody else may have been quicker */
+            tui->ask = PW_ASK_BASELINES;
+            tui->intent = PW_INTENT_ASK;
+        }
     } else if (pw_tui_trend_event(tui, event)) {
         if (event->ask == PW_ASK_COMPARE) { /* which took the place of the question about the screen itself */
             tui->show_comparison = true;
@@ -363,6 +376,10 @@ void pw_tui_session_event(struct pw_tui *tui, const struct pw_event *event, int6
         on_history(tui, event);
         break;
     case PW_EVENT_SAVE: /* stays within the session */
+        break;
+    case PW_EVENT_PEAKS:
+        pw_tui_say(tui, event->failed, "%s", event->failed ? event->error.message : "the peaks were measured");
+        ask_device(tui);
         break;
     case PW_EVENT_ANSWER:
         on_answer(tui, event);

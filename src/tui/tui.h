@@ -75,6 +75,7 @@ typedef enum {
     PW_INTENT_TRIAGE, /* tui->decisions */
     PW_INTENT_ASK, /* the session: tui->ask, about tui->detail; intent_text: why, of an approval, or the runs to compare
                     */
+    PW_INTENT_PEAKS,
     PW_INTENT_REDRAW /* the terminal's content may be lost: paint all */
 } pw_intent;
 

@@ -4,6 +4,35 @@
 
 #include "tui/tui.h"
 
+static bool begins(const char *text, const char *word)
+{
+    text += strspn(text, " ");
+    return !strncmp(text, word, strlen(word)) && (text[strlen(word)] == ' ' || !text[strlen(word)]);
+}
+
+/* A line of the list or of the difference; what does not fit goes on below, under its own beginning. */
+static void add_baseline_line(struct pw_lines *lines, const char *line, size_t length)
+{
+    int blanks = (int)strspn(line, " ");
+    pw_style style = PW_STYLE_NORMAL;
+    char text[2048];
+
+    snprintf(text, sizeof text, "%.*s", (int)length, line);
+    if (!text[0]) {
+        pw_lines_add(lines, PW_STYLE_NORMAL, 0, "");
+        return;
+    }
+    if (text[strlen(text) - 1] == ':')
+        style = PW_STYLE_BOLD;
+    else if (begins(text, "worse"))
+        style = PW_STYLE_BAD;
+    else if (begins(text, "better"))
+        style = PW_STYLE_GOOD;
+    else if (begins(text, "inconclusive") || strstr(text, " pending "))
+        style = PW_STYLE_WARN;
+    pw_lines_wrap(lines, style, 1 + blanks, text + blanks);
+}
+
 void pw_view_baselines(struct pw_tui *tui, struct pw_lines *lines)
 {
     struct pw_buf command = {0};
@@ -23,12 +52,12 @@ void pw_view_baselines(struct pw_tui *tui, struct pw_lines *lines)
     for (const char *line = tui->at->baselines; *line;) {
         size_t length = strcspn(line, "\n");
 
-        pw_lines_addf(lines, length && line[length - 1] == ':' ? PW_STYLE_BOLD : PW_STYLE_NORMAL, 1, "%.*s",
-                      (int)length, line);
+        add_baseline_line(lines, line, length);
         line += length + (line[length] == '\n');
     }
 }
 
+#define LABEL_WIDTH 14  /* of the parts */
 #define FIELD_COLUMN 36 /* a value that does not fit behind it goes below its name */
 
 /* A line of the environment's text: its mark, and the parts before and after the tab. */
@@ -48,7 +77,7 @@ static void add_field(struct pw_lines *lines, const char *line, size_t length, s
 {
     char value[1024];
 
-    if (*line == '=' || *line == '!' || name >= length)
+    if ((*line != ' ' && *line != '*') || name >= length)
         return;
     pw_lines_addf(lines, PW_STYLE_DIM, 3, "%.*s", (int)name, line);
     snprintf(value, sizeof value, "%.*s", (int)(length - name - 1), line + name + 1);
@@ -56,6 +85,33 @@ static void add_field(struct pw_lines *lines, const char *line, size_t length, s
         pw_lines_moref(lines, PW_STYLE_NORMAL, FIELD_COLUMN, " %s", value[0] ? value : "-");
     else
         pw_lines_wrap(lines, PW_STYLE_NORMAL, 6, value);
+}
+
+/* "label         text": what goes on below stands under the text. */
+static void add_labelled(struct pw_lines *lines, const char *text)
+{
+    size_t at = lines->count;
+    char label[LABEL_WIDTH + 1];
+
+    snprintf(label, sizeof label, "%.*s", LABEL_WIDTH, text);
+    pw_lines_wrap(lines, PW_STYLE_NORMAL, 3 + LABEL_WIDTH, text + LABEL_WIDTH);
+    if (lines->count > at)
+        pw_lines_front(lines, at, PW_STYLE_DIM, 3, label);
+}
+
+/* "@head", then "-line"s of a part that stands on its own. */
+static void add_part(struct pw_lines *lines, const char *line, size_t length, size_t name)
+{
+    char text[1024];
+
+    (void)name;
+    snprintf(text, sizeof text, "%.*s", (int)(length - 1), line + 1);
+    if (*line == '@')
+        pw_lines_head(lines, text);
+    else if (*line == '-' && text[0] != ' ' && strlen(text) > LABEL_WIDTH && lines->width >= 60)
+        add_labelled(lines, text);
+    else if (*line == '-')
+        pw_lines_wrap(lines, PW_STYLE_NORMAL, 3, text);
 }
 
 static void each_environment_line(const char *text, struct pw_lines *lines, add_line *add)
@@ -80,6 +136,7 @@ void pw_view_device(struct pw_tui *tui, struct pw_lines *lines)
     }
     pw_lines_head(lines, "Lock");
     each_environment_line(tui->at->environment, lines, add_lock);
+    each_environment_line(tui->at->environment, lines, add_part);
     pw_lines_head(lines, "Environment (what timings depend on is marked *)");
     each_environment_line(tui->at->environment, lines, add_field);
 }

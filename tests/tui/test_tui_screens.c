@@ -108,7 +108,10 @@ static void fill_answers(struct pw_tui *tui)
     struct pw_event environment = {
         .kind = PW_EVENT_ANSWER,
         .ask = PW_ASK_ENVIRONMENT,
-        .text = "*cpu\tTest CPU\n*cores\t2\n load\t0.10\n!cpu: 'Other CPU' pinned, 'Test CPU' here\n"};
+        .text = "*cpu\tTest CPU\n*cores\t2\n load\t0.10\n!cpu: 'Other CPU' pinned, 'Test CPU' here\n"
+                "@Target\n-device        Test CPU with a name that goes on over the right edge of a narrow screen\n"
+                "-peaks         median [quartiles]\n-  fma   registers  200 GFLOP/s  [190, 210]\n"
+                "@Platforms\n-opencl:0:0 Test / Test CPU\n@Isolation of workers\n-landlock      version 7\n"};
     struct pw_event baselines = {.kind = PW_EVENT_ANSWER,
                                  .ask = PW_ASK_BASELINES,
                                  .text = "baselines/m-000000000000/test\n  precision-1.yaml  approved by ana\n\n"
