@@ -16,6 +16,8 @@
 #define FLUSH_MOST ((size_t)1 << 30)
 #define LAUNCHES 64
 #define CHECKED_RUN_NS 5000000 /* runs of at most so much are checked against this process's clock */
+#define GUESS_RUNS 9
+#define SLOWER_MOST 16 /* a slice of the slowest side on the target is so many times longer than asked for, at most */
 
 struct side {
     struct pw_measure_side wanted;
@@ -347,30 +349,62 @@ static pw_status run_side(struct pw_measure *m, struct side *s, int runs, bool *
     return PW_OK;
 }
 
-/* One timed run of each side tells how many make a slice. */
+/* How long a run of the side takes, by the quickest of some: other work only makes runs longer. A guess that a busy
+ * moment made ten times too long would give the side a tenth of the runs in every slice, and their median would not be
+ * the other sides' median. *once_ns: 0 when the side failed. */
+static pw_status guess(struct pw_measure *m, struct side *s, double *once_ns, struct pw_error *err)
+{
+    bool ran = false;
+    pw_status status = run_side(m, s, 1, &ran, err);
+    int count = 1;
+
+    *once_ns = 0;
+    /* The first may have compiled; the second says what a request with one timed run takes. */
+    if (ran && s->wanted.impl && s->result.runs_ns[0] < CHECKED_RUN_NS)
+        status = run_side(m, s, 1, &ran, err);
+    if (ran && s->result.runs_ns[0] < m->request.slice_ns && !m->request.flush_bytes)
+        status = run_side(m, s, count = GUESS_RUNS, &ran, err);
+    for (int i = 0; ran && i < count; i++) {
+        double ns = s->result.runs_ns[i] > 1 ? (double)s->result.runs_ns[i] : 1;
+
+        *once_ns = i == 0 || ns < *once_ns ? ns : *once_ns;
+    }
+    return status;
+}
+
+static int runs_of(const struct pw_measure *m, double once_ns)
+{
+    double runs = (double)m->request.slice_ns / once_ns;
+    int count = runs < 1 ? 1 : runs > PW_MEASURE_RUNS_MAX ? PW_MEASURE_RUNS_MAX : (int)runs;
+
+    /* Emptying the caches takes ten milliseconds a run: fewer will do. */
+    return m->request.flush_bytes > 0 && count > 5 ? 5 : count;
+}
+
+/* How many runs make a slice. The sides on the target are compared with each other, so they take as many: what the
+ * quickest wants, unless the slowest's slices would become very long. */
 static pw_status calibrate(struct pw_measure *m, struct pw_error *err)
 {
+    double once[PW_MEASURE_SIDES] = {0}, quickest = 0, slowest = 0;
     pw_status status = PW_OK;
 
     refresh(m, m->draw++);
     for (int i = 0; i < m->request.side_count && status == PW_OK; i++) {
-        struct side *s = &m->sides[i];
-        bool ran = false;
-
-        if (s->result.failed)
+        if (m->sides[i].result.failed)
             continue;
-        status = run_side(m, s, 1, &ran, err);
-        /* The first may have compiled; the second says what a request with one timed run takes. */
-        if (ran && s->wanted.impl && s->result.runs_ns[0] < CHECKED_RUN_NS)
-            status = run_side(m, s, 1, &ran, err);
-        if (!ran)
+        status = guess(m, &m->sides[i], &once[i], err);
+        if (!(once[i] > 0))
             continue;
-        double once = (double)s->result.runs_ns[0], runs = (double)m->request.slice_ns / (once > 1 ? once : 1);
-        s->result.runs_per_slice = runs < 1 ? 1 : runs > PW_MEASURE_RUNS_MAX ? PW_MEASURE_RUNS_MAX : (int)runs;
-        /* Emptying the caches takes ten milliseconds a run: fewer will do. */
-        if (m->request.flush_bytes > 0 && s->result.runs_per_slice > 5)
-            s->result.runs_per_slice = 5;
+        m->sides[i].result.runs_per_slice = runs_of(m, once[i]);
+        if (m->sides[i].wanted.impl) {
+            quickest = quickest > 0 && quickest < once[i] ? quickest : once[i];
+            slowest = slowest > once[i] ? slowest : once[i];
+        }
     }
+    for (int i = 0; i < m->request.side_count; i++)
+        if (m->sides[i].wanted.impl && once[i] > 0)
+            m->sides[i].result.runs_per_slice =
+                runs_of(m, slowest > SLOWER_MOST * quickest ? slowest / SLOWER_MOST : quickest);
     m->calibrated = status == PW_OK;
     return status;
 }
