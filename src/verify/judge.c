@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/compiler.h"
 #include "run/eval.h"
 #include "verify/draw.h"
 #include "verify/verify_internal.h"
@@ -40,23 +41,36 @@ static double floor_of(const struct pw_case_run *run, const struct pw_accuracy *
     return keeps || run->result.tolerance <= 0 ? least : least / run->result.tolerance;
 }
 
-/* Where an activation cancels (the negative tail of a GELU), its error is one of the terms, which are as large as the
- * input. Many outputs have a root mean square of about that size; a few may all lie in the tail, so there the inputs
- * say it. */
+/* x - max - log(sum of exponentials): the sum is 1 or more, and where the rest cancels, the error is one of its
+ * logarithm. */
+static bool logs_a_sum(const struct pw_op *op)
+{
+    static const char *const names[] = {"SoftmaxCrossEntropyLoss", "LogSoftmax", "ReduceLogSumExp"};
+
+    for (size_t i = 0; i < PW_COUNT_OF(names); i++)
+        if (!strcmp(names[i], op->name))
+            return true;
+    return false;
+}
+
+/* Where a formula cancels (the negative tail of a GELU, the loss of a certain class), its error is one of the terms: of
+ * the inputs, or of 1. Many outputs have a root mean square of about that size; a few may all lie in the tail, so there
+ * the terms say it. */
 static double floor_of_terms(const struct pw_case_run *run, const struct pw_tensor *golden)
 {
     const struct pw_call *call = &run->inputs.call;
     struct pw_accuracy accuracy = {.length = 1};
     double floor = run->floor < 0 ? pw_compare_floor(golden) : run->floor;
+    bool log = logs_a_sum(call->op);
 
-    if (run->floor >= 0 || call->op->category != PW_CATEGORY_ACTIVATION || !call->op->accuracy ||
-        golden->count > FEW_ELEMENTS)
+    if (run->floor >= 0 || golden->count > FEW_ELEMENTS || !call->op->accuracy ||
+        (call->op->category != PW_CATEGORY_ACTIVATION && !log))
         return floor;
     call->op->accuracy(call, &accuracy);
-    for (int i = 0; i < run->inputs.count && accuracy.amplification > 1; i++)
+    for (int i = 0; i < run->inputs.count && accuracy.amplification > 1 && !log; i++)
         if (run->inputs.in[i] && pw_dtype_is_float(run->inputs.in[i]->tensor.dtype))
             floor = fmax(floor, pw_compare_floor(&run->inputs.in[i]->tensor));
-    return floor;
+    return log ? fmax(floor, 0.125) : floor;
 }
 
 /* `exact` draws make every order of summation give the same bits, so nothing but the last rounding is owed. */

@@ -556,6 +556,17 @@ static void test_few_outputs_in_a_tail(void **state)
             fail_msg("%s: %s", tails[i / 2][i % 2], found.reason);
         close_site(&s);
     }
+    open_site(&s, "SoftmaxCrossEntropyLoss-13 (float32[3,5], int64[3])", NULL); /* log(1.00008) */
+    for (int seed = 1; seed <= 8; seed++) {
+        struct found found;
+        char tail[64];
+
+        snprintf(tail, sizeof tail, "f32:graph:wide:%d", seed);
+        found = run_case(&s, tail);
+        if (found.last.verdict != PW_VERDICT_PASS && found.last.verdict != PW_VERDICT_WARN)
+            fail_msg("%s: %s", tail, found.reason);
+    }
+    close_site(&s);
     open_site(&s, calls[0], "one_element,strength=2");
     assert_int_equal(run_case(&s, "f16:i0=1x2x4,i1=4:normal:1").last.verdict, PW_VERDICT_FAIL);
     close_site(&s);
