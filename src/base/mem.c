@@ -1,6 +1,9 @@
 /* The heap: checked products, the failing-allocation hook, the arena, array growth. */
 #include "base/mem.h"
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -204,6 +207,13 @@ pw_status pw_mem_grow(void **items, size_t *cap, size_t need, size_t item_bytes,
     memcpy(items, &grown, sizeof grown);
     *cap = want;
     return PW_OK;
+}
+
+void pw_mem_give_back(void)
+{
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
 }
 
 pw_status pw_error_memory(struct pw_error *err, size_t size_bytes)

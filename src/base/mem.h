@@ -50,6 +50,10 @@ void pw_arena_clear(struct pw_arena *arena);
 #define PW_GROW(items, cap, need, err) pw_mem_grow((void **)&(items), &(cap), (need), sizeof *(items), (err))
 pw_status pw_mem_grow(void **items, size_t *cap, size_t need, size_t item_bytes, struct pw_error *err);
 
+/* Gives freed memory back to the system: threads that come and go leave it in pieces. Takes milliseconds; thread-safe.
+ * After something big is over. */
+void pw_mem_give_back(void);
+
 /* The usual "out of memory" error. */
 pw_status pw_error_memory(struct pw_error *err, size_t size_bytes);
 

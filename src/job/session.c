@@ -264,6 +264,7 @@ pw_status pw_session_open(const struct pw_session_options *options, struct pw_se
         pw_hash_text(pw_model_structure_hash(session->model), session->graph_id);
         status = make_inventories(session, err);
     }
+    pw_mem_give_back();
     if (status == PW_OK)
         status = start_threads(session, err);
     if (status == PW_OK) {

@@ -437,6 +437,7 @@ void *pw_session_worker(void *user)
         session->running = NULL;
         pthread_mutex_unlock(&session->lock);
         pw_job_free(job);
+        pw_mem_give_back();
     }
     return NULL;
 }
