@@ -295,7 +295,8 @@ static void ask_device(struct pw_tui *tui)
 static void on_answer(struct pw_tui *tui, const struct pw_event *event)
 {
     if (event->failed) {
-        pw_tui_say(tui, true, "%s", event->error.message);
+        if (event->ask != PW_ASK_HISTORY || tui->screen == PW_SCREEN_TRENDS) /* the detail only adds it at its end */
+            pw_tui_say(tui, true, "%s", event->error.message);
         if (event->ask == PW_ASK_APPROVE) { /* somebody else may have been quicker */
             tui->ask = PW_ASK_BASELINES;
             tui->intent = PW_INTENT_ASK;

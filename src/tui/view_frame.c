@@ -210,7 +210,7 @@ pw_status pw_tui_draw(struct pw_tui *tui, struct pw_canvas *canvas, struct pw_er
 void pw_view_messages(struct pw_tui *tui, struct pw_lines *lines)
 {
     if (!tui->message_count)
-        pw_lines_add(lines, PW_STYLE_DIM, 2, "No messages so far.");
+        pw_lines_add(lines, PW_STYLE_DIM, 2, "No messages so far: what runs says here how it went. Esc goes back.");
     for (int i = tui->message_count - 1; i >= 0; i--)
         pw_lines_wrap(lines, tui->messages[i].failed ? PW_STYLE_BAD : PW_STYLE_NORMAL, 1, tui->messages[i].text);
 }
