@@ -570,6 +570,10 @@ static void test_few_outputs_in_a_tail(void **state)
     open_site(&s, calls[0], "one_element,strength=2");
     assert_int_equal(run_case(&s, "f16:i0=1x2x4,i1=4:normal:1").last.verdict, PW_VERDICT_FAIL);
     close_site(&s);
+    /* Inputs up to 2^40, of which no term is left in outputs from 0 to 1. */
+    open_site(&s, "HardSigmoid-22 (float32[3,7])", "constant");
+    assert_int_equal(run_case(&s, "f32:i0=2x4:wide:1").last.verdict, PW_VERDICT_FAIL);
+    close_site(&s);
 }
 
 /* Outputs are each rounded to their own dtype (a mean in float32 beside float64), and a normalization forgets a scale
