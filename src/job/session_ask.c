@@ -12,9 +12,14 @@
 
 pw_status pw_session_baselines_folder(const struct pw_session *session, struct pw_buf *folder, struct pw_error *err)
 {
-    const struct pw_target_info *info = session->device ? pw_device_info(session->device) : NULL;
+    const struct pw_device *device = session->device;
 
-    return pw_baseline_folder(PW_BASELINE_DIR, session->graph_id, session->model->path, info ? info->kind : "reference",
+    if (!device && strcmp(session->target, "reference") != 0)
+        return pw_error_set(err, PW_ERR_TARGET,
+                            "the target '%s' is not open: its kind, and so which baselines are its, is not known",
+                            session->target);
+    return pw_baseline_folder(PW_BASELINE_DIR, session->graph_id, session->model->path,
+                              device && !pw_device_is_reference(device) ? pw_device_info(device)->kind : "reference",
                               folder, err);
 }
 

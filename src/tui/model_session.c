@@ -7,19 +7,6 @@
 #include "store/store.h"
 #include "tui/tui.h"
 
-static void on_device(struct pw_tui *tui, const struct pw_event *event)
-{
-    tui->at->device_failed = event->failed;
-    tui->at->device_ready = !event->failed;
-    if (event->failed) {
-        snprintf(tui->at->device, sizeof tui->at->device, "target %s: not usable (m: why)", tui->at->target);
-        snprintf(tui->at->device_why, sizeof tui->at->device_why, "%.319s", event->error.message);
-        pw_tui_say(tui, true, "%s", event->error.message);
-    } else {
-        snprintf(tui->at->device, sizeof tui->at->device, "%s", tui->at->target);
-    }
-}
-
 void pw_tui_cases_clear(struct pw_tui_row *row)
 {
     for (size_t i = 0; i < row->case_count; i++) {
@@ -315,6 +302,22 @@ static void on_answer(struct pw_tui *tui, const struct pw_event *event)
         tui->at->baselines = pw_strdup(event->text);
         if (event->ask == PW_ASK_APPROVE) /* another mark on the time axes */
             tui->at->history.stale = tui->at->graph.stale = true;
+    }
+}
+
+static void on_device(struct pw_tui *tui, const struct pw_event *event)
+{
+    tui->at->device_failed = event->failed;
+    tui->at->device_ready = !event->failed;
+    if (event->failed) {
+        snprintf(tui->at->device, sizeof tui->at->device, "target %s: not usable (m: why)", tui->at->target);
+        snprintf(tui->at->device_why, sizeof tui->at->device_why, "%.319s", event->error.message);
+        pw_tui_say(tui, true, "%s", event->error.message);
+    } else {
+        snprintf(tui->at->device, sizeof tui->at->device, "%s", tui->at->target);
+        tui->at->history.stale = tui->at->graph.stale = true; /* which baselines are its is known from here on */
+        if (tui->screen == PW_SCREEN_TRENDS || tui->screen == PW_SCREEN_BASELINES || tui->screen == PW_SCREEN_DEVICE)
+            pw_tui_go(tui, tui->screen);
     }
 }
 

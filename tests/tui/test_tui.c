@@ -141,6 +141,7 @@ static void test_run_and_failure(void **state)
     press(tui, "1/status:failed\n\n");
     shows(tui, "worst error 1, tolerance 1e-06");
     shows(tui, "FAIL    2:bbbbbbbbbbbbbbbb:f32:graph:normal:1");
+    press(tui, "G"); /* its node is at the end */
     shows(tui, "attn/softmax");
     close_tui(tui);
 }
