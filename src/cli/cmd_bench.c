@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "cli/check_run.h"
 #include "cli/cmd.h"
+#include "cli/gather.h"
 #include "report/bench.h"
 
 struct wanted {
@@ -155,7 +156,8 @@ static int write_report(const struct bench_run *run, const struct wanted *w, con
         pw_report_bench_text(&report, to_terminal ? pw_options_width() : 180, &out);
     if (status == PW_OK && out.failed)
         status = pw_error_memory(&err, out.size);
-    exit_code = status == PW_OK ? pw_options_write(options, pw_buf_text(&out), out.size) : pw_options_fail(&err);
+    exit_code =
+        status == PW_OK ? pw_gather_add(options->gather, options, pw_buf_text(&out), out.size) : pw_options_fail(&err);
     pw_buf_clear(&out);
     pw_buf_clear(&differences);
     pw_environment_clear(&environment);
@@ -219,6 +221,7 @@ int pw_cmd_bench(int argc, char **argv)
         "latency, GFLOP/s, GB/s, speed against the reference, share of the measured roofline, what bounds it.",
         "target dim project db ops-dir format output seed quiet", own};
     struct pw_options options;
+    struct pw_gather gather;
     struct pw_error err = {0};
     int exit_code, worst = PW_EXIT_HELD;
 
@@ -232,11 +235,15 @@ int pw_cmd_bench(int argc, char **argv)
     pw_check_run_interruptible();
     if (!options.target_count)
         options.targets[options.target_count++] = "opencl";
+    gather = pw_gather_begin(&options);
+    options.gather = &gather;
     for (int t = 0; t < options.target_count && !pw_check_run_interrupted(); t++)
         for (int set = 0; set == 0 || (set < options.dim_sets && !pw_check_run_interrupted()); set++) {
             exit_code = bench_one(&options, &w, options.targets[t], set);
             worst = exit_code > worst ? exit_code : worst;
         }
+    exit_code = pw_gather_end(&gather, &options);
+    worst = exit_code > worst ? exit_code : worst;
     pw_options_clear(&options);
     return worst;
 }

@@ -11,6 +11,7 @@
 
 #include "cli/check_run.h"
 #include "cli/cmd.h"
+#include "cli/gather.h"
 #include "cli/options.h"
 #include "job/session.h"
 #include "report/run.h"
@@ -192,7 +193,8 @@ static int report(struct run *run, const char *target, const struct pw_session_r
     }
     if (status == PW_OK && out.failed)
         status = pw_error_memory(&err, out.size);
-    exit_code = status == PW_OK ? pw_options_write(options, pw_buf_text(&out), out.size) : pw_options_fail(&err);
+    exit_code =
+        status == PW_OK ? pw_gather_add(options->gather, options, pw_buf_text(&out), out.size) : pw_options_fail(&err);
     pw_buf_clear(&out);
     return exit_code == PW_EXIT_HELD ? r.exit_code : exit_code;
 }
@@ -317,19 +319,23 @@ static pw_status take_inputs(int *argc, char **argv, struct pw_arena *arena, str
 
 static int run_all(struct pw_options *options, const struct request *request)
 {
-    int worst = PW_EXIT_HELD;
+    struct pw_gather gather;
+    int exit_code, worst = PW_EXIT_HELD;
 
     signal(SIGINT, on_interrupt);
     signal(SIGTERM, on_interrupt);
     if (!options->target_count)
         options->targets[options->target_count++] = "opencl";
+    gather = pw_gather_begin(options);
+    options->gather = &gather;
     for (int t = 0; t < options->target_count && !interrupted; t++)
         for (int set = 0; set == 0 || (set < options->dim_sets && !interrupted); set++) {
-            int exit_code = run_one(options, options->targets[t], set, request);
+            exit_code = run_one(options, options->targets[t], set, request);
 
             worst = exit_code > worst ? exit_code : worst;
         }
-    return worst;
+    exit_code = pw_gather_end(&gather, options);
+    return exit_code > worst ? exit_code : worst;
 }
 
 int pw_cmd_run(int argc, char **argv)

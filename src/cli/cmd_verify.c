@@ -12,6 +12,7 @@
 #include "cli/capture_inputs.h"
 #include "cli/check_run.h"
 #include "cli/cmd.h"
+#include "cli/gather.h"
 #include "cli/verify_sanitize.h"
 #include "report/verify.h"
 
@@ -149,7 +150,8 @@ static int write_report(const struct pw_check_run *run, const struct pw_verify_e
     }
     if (status == PW_OK && out.failed)
         status = pw_error_memory(&err, out.size);
-    exit_code = status == PW_OK ? pw_options_write(options, pw_buf_text(&out), out.size) : pw_options_fail(&err);
+    exit_code =
+        status == PW_OK ? pw_gather_add(options->gather, options, pw_buf_text(&out), out.size) : pw_options_fail(&err);
     pw_buf_clear(&out);
     return exit_code == PW_EXIT_HELD ? r.check.exit_code : exit_code;
 }
@@ -203,6 +205,7 @@ int pw_cmd_verify(int argc, char **argv)
     struct pw_options options;
     struct pw_check_request request = {.keep_cases = true};
     struct pw_session_inputs inputs = {.folder = NULL};
+    struct pw_gather gather;
     bool data_set = false;
     struct pw_error err = {0};
     int exit_code, worst = PW_EXIT_HELD;
@@ -240,6 +243,8 @@ int pw_cmd_verify(int argc, char **argv)
         options.targets[options.target_count++] = "opencl";
     if (t.explain && !options.db)
         options.db = ""; /* nothing was measured: nothing is recorded */
+    gather = pw_gather_begin(&options);
+    options.gather = &gather;
     for (int target = 0; target < options.target_count && !pw_check_run_interrupted(); target++)
         for (int set = 0; set == 0 || (set < options.dim_sets && !pw_check_run_interrupted()); set++) {
             request.target = options.targets[target];
@@ -247,6 +252,8 @@ int pw_cmd_verify(int argc, char **argv)
             exit_code = verify_one(&options, &request);
             worst = exit_code > worst ? exit_code : worst;
         }
+    exit_code = pw_gather_end(&gather, &options);
+    worst = exit_code > worst ? exit_code : worst;
     pw_options_clear(&options);
     return worst;
 }

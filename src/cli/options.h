@@ -57,6 +57,7 @@ struct pw_options {
     double rtol, atol; /* negative: not given */
     char **args;       /* what is no option */
     int arg_count;
+    struct pw_gather *gather; /* of commands that write one report a target and binding set (cli/gather.h) */
 };
 
 struct pw_option_own { /* a command's own option; names end with NULL */

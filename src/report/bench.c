@@ -334,7 +334,7 @@ void pw_report_bench_csv(const struct pw_report_bench *report, struct pw_buf *ou
     pw_buf_puts(out, "signature,operator,shapes,nodes,implementation,cache,slices,target_ns,target_low_ns,"
                      "target_high_ns,reference,reference_ns,reference_low_ns,reference_high_ns,speedup,speedup_low,"
                      "speedup_high,flops,read_bytes,write_bytes,flops_per_s,bytes_per_s,level,roof_ns,roof_share,bound,"
-                     "net_ns,believed,why,environment,pinned\r\n");
+                     "net_ns,believed,why,environment,pinned,target,dims\r\n");
     for (size_t i = 0; i < report->bench->count; i++) {
         const struct pw_bench_figure *f = &report->bench->figures[i];
         const struct pw_signature *s = &report->inventory->signatures[f->signature];
@@ -369,6 +369,8 @@ void pw_report_bench_csv(const struct pw_report_bench *report, struct pw_buf *ou
         pw_buf_puts(out, !timed ? "," : f->suspicion ? "no," : "yes,");
         pw_report_csv_field(out, f->skipped ? f->skipped : f->suspicion ? f->suspicion : "", false);
         pw_report_csv_field(out, report->environment->id, false);
-        pw_report_csv_field(out, !report->pin ? "" : report->pin[0] ? "no" : "yes", true);
+        pw_report_csv_field(out, !report->pin ? "" : report->pin[0] ? "no" : "yes", false);
+        pw_report_csv_field(out, report->target, false);
+        pw_report_csv_field(out, report->bindings, true);
     }
 }

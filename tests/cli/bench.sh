@@ -49,6 +49,16 @@ says "too" "$scratch/out" '"pinned": false'
 rm portwright.lock
 exits "CSV" 0 "$PORTWRIGHT" bench two.onnx --op Relu --no-roofline --time 200ms --db "" --format csv
 says "columns" "$scratch/out" "signature,operator,shapes"
+exits "two targets in one file" 0 "$PORTWRIGHT" bench two.onnx --op Relu --target opencl --target "plugin:$PW_BUILD/tests/plugin/hasty.so" --no-roofline --time 100ms --db "" -o both.txt
+[ "$(grep -c '^target ' both.txt)" = 2 ] && ok "both are in it" || not_ok "both are in it" both.txt
+exits "as JSON" 0 "$PORTWRIGHT" bench two.onnx --op Relu --target opencl --target "plugin:$PW_BUILD/tests/plugin/hasty.so" --no-roofline --time 100ms --db "" --format json -o both.json
+if command -v python3 >/dev/null 2>&1; then
+    exits "one document" 0 python3 -c 'import json, sys; sys.exit(len(json.load(open(sys.argv[1]))["reports"]) != 2)' both.json
+fi
+exits "as CSV" 0 "$PORTWRIGHT" bench two.onnx --op Relu --target opencl --target "plugin:$PW_BUILD/tests/plugin/hasty.so" --no-roofline --time 100ms --db "" --format csv -o both.csv
+[ "$(grep -c '^signature,' both.csv)" = 1 ] && [ "$(wc -l <both.csv)" = 3 ] && ok "one head, a row each" || not_ok "one head, a row each" both.csv
+exits "verify of two, as JUnit" 0 "$PORTWRIGHT" verify two.onnx --op Relu --target opencl --target "plugin:$PW_BUILD/tests/plugin/hasty.so" --db "" --format junit -o both.xml
+[ "$(grep -c '<testsuites' both.xml)" = 1 ] && ok "one document" || not_ok "one document" both.xml
 exits "Markdown" 0 "$PORTWRIGHT" bench two.onnx --op Relu --no-roofline --time 200ms --db "" --format md
 says "a table" "$scratch/out" "| Relu-14 |"
 
