@@ -343,7 +343,7 @@ pw_status pw_tfidf_bind(const struct pw_call *call, struct pw_bindings *b, struc
     return status;
 }
 
-/* Words of the pool's range: of others no gram is known, and the counts are all zero. */
+/* Words of the pool's range: of others alone no gram is known, and the counts are all zero. Some are far away. */
 void pw_tfidf_fill(const struct pw_call *call, int input, struct pw_fill *fill)
 {
     size_t count = 0;
@@ -352,5 +352,6 @@ void pw_tfidf_fill(const struct pw_call *call, int input, struct pw_fill *fill)
     for (size_t i = 0; i < count && input == 0; i++) {
         fill->int_low = i == 0 || pool[i] < fill->int_low ? pool[i] : fill->int_low;
         fill->int_high = i == 0 || pool[i] > fill->int_high ? pool[i] : fill->int_high;
+        fill->beyond = true;
     }
 }
