@@ -354,18 +354,26 @@ static pw_status widen(struct pw_eval *ev, int i, struct pw_tensor *wide, const 
     return status;
 }
 
+/* The job of a reference in double: its layout, the data, scale and bias. */
+static pw_status prepare_wide(struct pw_eval *ev, struct pw_tensor wide[3], struct job *job, struct pw_error *err)
+{
+    pw_status status = prepare(ev, job, err);
+
+    if (status == PW_OK)
+        status = widen(ev, 0, &wide[0], &job->x, err);
+    if (status == PW_OK)
+        status = widen(ev, job->form->scale, &wide[1], &job->scale, err);
+    if (status == PW_OK)
+        status = widen(ev, job->form->bias, &wide[2], &job->bias, err);
+    return status;
+}
+
 pw_status pw_norm_golden(struct pw_eval *ev, struct pw_error *err)
 {
     struct pw_tensor wide[5] = {{0}};
     struct job job;
-    pw_status status = prepare(ev, &job, err);
+    pw_status status = prepare_wide(ev, wide, &job, err);
 
-    if (status == PW_OK)
-        status = widen(ev, 0, &wide[0], &job.x, err);
-    if (status == PW_OK)
-        status = widen(ev, job.form->scale, &wide[1], &job.scale, err);
-    if (status == PW_OK)
-        status = widen(ev, job.form->bias, &wide[2], &job.bias, err);
     if (status == PW_OK)
         status = widen(ev, job.form->mean, &wide[3], &job.mean, err);
     if (status == PW_OK)
@@ -483,14 +491,8 @@ pw_status pw_norm_ordered(struct pw_eval *ev, struct pw_error *err)
     struct pw_tensor wide[3] = {{0}};
     struct job job;
     struct ordered_job ordered = {&job, ev->order};
-    pw_status status = prepare(ev, &job, err);
+    pw_status status = prepare_wide(ev, wide, &job, err);
 
-    if (status == PW_OK)
-        status = widen(ev, 0, &wide[0], &job.x, err);
-    if (status == PW_OK)
-        status = widen(ev, job.form->scale, &wide[1], &job.scale, err);
-    if (status == PW_OK)
-        status = widen(ev, job.form->bias, &wide[2], &job.bias, err);
     if (status == PW_OK && job.loops.sets > 0)
         pw_parallel_for(job.loops.sets, 4096 / (job.loops.terms + 1) + 1, sets_ordered, &ordered);
     for (size_t i = 0; i < PW_COUNT_OF(wide); i++)

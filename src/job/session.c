@@ -397,7 +397,7 @@ const struct pw_ops_dir *pw_session_ops_dirs(const struct pw_session *session, s
 
 const struct pw_device *pw_session_device(const struct pw_session *session)
 {
-    return session->device;
+    return __atomic_load_n(&session->device, __ATOMIC_ACQUIRE);
 }
 
 const struct pw_impl_list *pw_session_implementations(const struct pw_session *session, size_t signature)

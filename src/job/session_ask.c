@@ -12,7 +12,7 @@
 
 pw_status pw_session_baselines_folder(const struct pw_session *session, struct pw_buf *folder, struct pw_error *err)
 {
-    const struct pw_device *device = session->device;
+    const struct pw_device *device = pw_session_device(session);
 
     if (!device && strcmp(session->target, "reference") != 0)
         return pw_error_set(err, PW_ERR_TARGET,

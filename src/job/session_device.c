@@ -95,7 +95,7 @@ static void add_platforms(struct pw_session *session, struct pw_buf *text)
 
 static void add_parts(struct pw_session *session, struct pw_buf *text)
 {
-    const struct pw_device *device = session->device; /* NULL: not open yet, or not at all */
+    const struct pw_device *device = pw_session_device(session); /* NULL: not open yet, or not at all */
     bool reference = device && pw_device_is_reference(device);
     struct pw_report_env_target target = {.spec = session->target};
     struct pw_report_env_isolation isolation;

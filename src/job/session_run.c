@@ -31,7 +31,8 @@ void pw_session_say(struct pw_session *session, pw_status status, const char *fo
 static pw_status begin_run(const struct pw_session *session, struct pw_store *store, const char *kind, int64_t *run,
                            struct pw_error *err)
 {
-    const struct pw_target_info *info = session->device ? pw_device_info(session->device) : NULL;
+    const struct pw_device *device = pw_session_device(session);
+    const struct pw_target_info *info = device ? pw_device_info(device) : NULL;
     struct pw_environment environment = {0};
     struct pw_buf json = {0};
     struct pw_store_run row = {.kind = kind,
@@ -337,17 +338,19 @@ static pw_status find_coverage(struct pw_session *session, struct pw_error *err)
 static pw_status open_device(struct pw_session *session)
 {
     struct pw_event *event = pw_event_create(PW_EVENT_DEVICE);
+    struct pw_device *device = NULL;
     struct pw_error err = {0};
     pw_status status = pw_kernels_load(session->ops_dirs, session->ops_dir_count, &session->kernels, &err);
 
     if (status == PW_OK)
-        status = pw_device_open(session->target, NULL, &session->device, &err);
+        status = pw_device_open(session->target, NULL, &device, &err);
+    __atomic_store_n(&session->device, device, __ATOMIC_RELEASE); /* whole, for the writer */
     if (!event)
         return PW_ERR_NO_MEMORY;
     if (status != PW_OK)
         pw_event_set_error(event, &err);
-    else if (!pw_device_is_reference(session->device) && pw_device_note(session->device)[0])
-        pw_session_say(session, PW_OK, "%s", pw_device_note(session->device));
+    else if (!pw_device_is_reference(device) && pw_device_note(device)[0])
+        pw_session_say(session, PW_OK, "%s", pw_device_note(device));
     pw_queue_push(&session->events, event);
     return status;
 }
@@ -446,7 +449,8 @@ pw_status pw_session_environment(const struct pw_session *session, struct pw_env
 {
     size_t count = session->inventory->signature_count;
     const struct pw_kernel **used = pw_calloc(count + 1, sizeof *used);
-    struct pw_environment_request request = {.device = session->device,
+    const struct pw_impl_list *impls = __atomic_load_n(&session->impls, __ATOMIC_ACQUIRE);
+    struct pw_environment_request request = {.device = pw_session_device(session),
                                              .target = session->target,
                                              .ops_dirs = session->ops_dirs,
                                              .ops_dir_count = session->ops_dir_count,
@@ -455,8 +459,8 @@ pw_status pw_session_environment(const struct pw_session *session, struct pw_env
 
     if (!used)
         return pw_error_memory(err, count * sizeof *used);
-    for (size_t i = 0; session->impls && i < count; i++) {
-        const struct pw_impl_list *list = &session->impls[i];
+    for (size_t i = 0; impls && i < count; i++) {
+        const struct pw_impl_list *list = &impls[i];
 
         if (list->selected >= 0 && list->items[list->selected].kernel)
             used[request.kernel_count++] = list->items[list->selected].kernel;

@@ -229,7 +229,7 @@ void pw_report_run_rules(const struct pw_report_run *report, const struct pw_swe
         pw_buf_printf(out, "\nas rules of portwright.yaml:\nprecision:\n%s%s",
                       report->some_layers ? "" : "  - {storage: float16, accumulate: float32}\n", pw_buf_text(&rules));
     if (w.more)
-        pw_buf_printf(out, "  # and more than %zu others: see --format json\n", w.more);
+        pw_buf_printf(out, "  # and %zu others or more: see --format json\n", w.more);
     pw_buf_clear(&rules);
     pw_free(w.items);
 }

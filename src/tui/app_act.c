@@ -124,8 +124,8 @@ static void act_on_intent(struct pw_app *app)
             pw_tui_say(app->tui, false, "the graph is still being read");
         return;
     }
-    if (app->tui->at->device_failed &&
-        (intent == PW_INTENT_VERIFY || intent == PW_INTENT_BENCH || intent == PW_INTENT_RUN)) {
+    if (app->tui->at->device_failed && (intent == PW_INTENT_VERIFY || intent == PW_INTENT_BENCH ||
+                                        intent == PW_INTENT_RUN || intent == PW_INTENT_PEAKS)) {
         pw_tui_say(app->tui, true, "the target could not be used, so nothing can run");
         return;
     }

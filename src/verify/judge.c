@@ -316,7 +316,8 @@ pw_status pw_judge_output(struct pw_case_run *run, const struct pw_value *got, c
         status = pw_tensor_copy(&rounded.tensor, want, err);
         rounded.kind = PW_VALUE_TENSOR;
         if (status == PW_OK)
-            pw_judge_take_ties(&run->inputs.call, &run->inputs.in[0]->tensor, &got->tensor, &rounded.tensor);
+            status =
+                pw_judge_take_ties(&run->inputs.call, &run->inputs.in[0]->tensor, &got->tensor, &rounded.tensor, err);
         want = &rounded.tensor;
     }
     if (status == PW_OK)

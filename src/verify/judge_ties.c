@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "verify/verify_internal.h"
 
 #define NO_INDEX (-1)
@@ -34,15 +35,16 @@ static bool same(double a, double b)
     return a == b || (isnan(a) && isnan(b));
 }
 
-/* Was the index given before, in this row? */
-static bool repeats(const struct pw_tensor *got, const struct rows *r, int64_t row, int64_t k)
+/* Was the index given before in this row? Notes it: in which row, counted from 1, each index was given last. */
+static bool repeats(int64_t *given, const struct rows *r, int64_t row, int64_t index)
 {
-    int64_t at = row / r->inner * r->kept * r->inner + row % r->inner;
+    bool before;
 
-    for (int64_t i = 0; i < k; i++)
-        if (pw_tensor_get_int(got, at + i * r->inner) == pw_tensor_get_int(got, at + k * r->inner))
-            return true;
-    return false;
+    if (index < 0 || index >= r->length)
+        return false;
+    before = given[index] == row + 1;
+    given[index] = row + 1;
+    return before;
 }
 
 bool pw_judge_has_ties(const struct pw_call *call, int output)
@@ -52,13 +54,17 @@ bool pw_judge_has_ties(const struct pw_call *call, int output)
     return output == 0 && (!strcmp(call->op->name, "ArgMax") || !strcmp(call->op->name, "ArgMin"));
 }
 
-void pw_judge_take_ties(const struct pw_call *call, const struct pw_tensor *x, const struct pw_tensor *got,
-                        struct pw_tensor *want)
+pw_status pw_judge_take_ties(const struct pw_call *call, const struct pw_tensor *x, const struct pw_tensor *got,
+                             struct pw_tensor *want, struct pw_error *err)
 {
     struct rows r;
+    int64_t *given;
 
     if (got->count != want->count || !rows_of(call, x, want, &r))
-        return;
+        return PW_OK;
+    given = pw_calloc((size_t)r.length + 1, sizeof *given);
+    if (!given)
+        return pw_error_memory(err, (size_t)r.length * sizeof *given);
     for (int64_t row = 0; row < r.outer * r.inner; row++) {
         const int64_t from = row / r.inner * r.length * r.inner + row % r.inner;
 
@@ -66,7 +72,7 @@ void pw_judge_take_ties(const struct pw_call *call, const struct pw_tensor *x, c
             int64_t at = row / r.inner * r.kept * r.inner + row % r.inner + k * r.inner;
             int64_t mine = pw_tensor_get_int(got, at), right = pw_tensor_get_int(want, at);
 
-            if (repeats(got, &r, row, k)) {
+            if (repeats(given, &r, row, mine)) {
                 if (right == mine)
                     pw_tensor_set_int(want, at, NO_INDEX); /* its element was given with another place */
             } else if (mine >= 0 && mine < r.length && right >= 0 && right < r.length &&
@@ -75,4 +81,6 @@ void pw_judge_take_ties(const struct pw_call *call, const struct pw_tensor *x, c
             }
         }
     }
+    pw_free(given);
+    return PW_OK;
 }

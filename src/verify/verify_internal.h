@@ -103,8 +103,8 @@ pw_status pw_judge_order(struct pw_case_run *run, const struct pw_value *got, st
 /* judge_ties.c: is this output indices of extreme values? Then want takes the target's index wherever the input's
  * element is equal there, and no index where the target gave one twice. */
 bool pw_judge_has_ties(const struct pw_call *call, int output);
-void pw_judge_take_ties(const struct pw_call *call, const struct pw_tensor *x, const struct pw_tensor *got,
-                        struct pw_tensor *want);
+pw_status pw_judge_take_ties(const struct pw_call *call, const struct pw_tensor *x, const struct pw_tensor *got,
+                             struct pw_tensor *want, struct pw_error *err);
 /* The worst elements of the worst output into the result; without them the verdict stands. */
 void pw_judge_elements(struct pw_case_run *run, const struct pw_value *got, const struct pw_value *golden);
 /* The verdict from what was kept. */

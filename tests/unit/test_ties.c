@@ -31,7 +31,7 @@ static void takes(const char *call_text, const char *x_text, const char *got_tex
     assert_int_equal(pw_tensor_parse(expected_text, &expected, &err), PW_OK);
     call.op = data.node->op;
     call.node = data.node;
-    pw_judge_take_ties(&call, &data.inputs[0].tensor, &got.tensor, &golden.tensor);
+    assert_int_equal(pw_judge_take_ties(&call, &data.inputs[0].tensor, &got.tensor, &golden.tensor, &err), PW_OK);
     for (int64_t i = 0; i < expected.tensor.count; i++)
         assert_int_equal(pw_tensor_get_int(&golden.tensor, i), pw_tensor_get_int(&expected.tensor, i));
     pw_value_clear(&got);
@@ -60,6 +60,8 @@ static void test_topk_takes_no_index_twice(void **state)
     takes("TopK-11", x, "int64[1,2] 2 0", "int64[1,2] 0 2", "int64[1,2] 2 0");
     takes("TopK-11", x, "int64[1,2] 2 2", "int64[1,2] 0 2", "int64[1,2] 2 -1"); /* 2 twice */
     takes("TopK-11", x, "int64[1,2] 0 0", "int64[1,2] 0 2", "int64[1,2] 0 2");  /* so 0 twice differs from golden */
+    takes("TopK-11", "float32[2,4] 7 3 7 1 5 2 5 2", "int64[2,2] 2 0 2 0", "int64[2,2] 0 2 0 2",
+          "int64[2,2] 2 0 2 0"); /* each row by itself */
 }
 
 int main(void)
