@@ -165,7 +165,8 @@ static bool is_undefined(const struct pw_call *call)
     return empty && made;
 }
 
-/* The graph's own sizes are never too large: what the graph runs is tested. */
+/* The graph's own sizes are never too large: what the graph runs is tested. Contents may be sizes too (of
+ * ConstantOfShape, of Expand): they show in the outputs. */
 static bool no_larger_than_graph(const struct pw_shapes *shapes, const struct pw_case_spec *spec)
 {
     pw_slot_values values;
@@ -175,7 +176,7 @@ static bool no_larger_than_graph(const struct pw_shapes *shapes, const struct pw
     for (int s = 0; s < shapes->slot_count; s++)
         if (!shapes->slots[s].content && values[s] > shapes->slots[s].value)
             return false;
-    return true;
+    return pw_shapes_elements(shapes, spec) <= pw_shapes_elements(shapes, &(struct pw_case_spec){0});
 }
 
 bool pw_shapes_serves(const struct pw_shapes *shapes, const struct pw_case_spec *spec, bool *too_large)

@@ -703,6 +703,33 @@ static void test_minimum_by_evidence(void **state)
     }
 }
 
+/* Sizes that are contents are as bounded as others. */
+static void test_sizes_in_contents(void **state)
+{
+    struct site s;
+    struct pw_case_plan *plan;
+
+    (void)state;
+    open_site(&s, "ConstantOfShape-25 value=<uint16[1] 3> (int64[3] 3 7 61)", NULL);
+    for (s.request.seed = 1; s.request.seed <= 20; s.request.seed++) {
+        plan = plan_of(&s);
+        for (int i = 0; i < 60; i++) {
+            const struct pw_case_change *sizes;
+            struct pw_case_spec spec;
+            double product = 1;
+
+            if (!pw_case_plan_next(plan, &spec))
+                break;
+            sizes = pw_case_change_of(&spec, PW_CHANGE_CONTENT, 0);
+            for (int k = 0; sizes && k < sizes->count; k++)
+                product *= (double)sizes->values[k];
+            assert_true(product <= 1 << 19);
+        }
+        pw_case_plan_destroy(plan);
+    }
+    close_site(&s);
+}
+
 static void test_shrinking(void **state)
 {
     struct site s;
@@ -753,6 +780,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_few_elements_that_cancel),
         cmocka_unit_test(test_draws_where_defined),
         cmocka_unit_test(test_minimum_by_evidence),
+        cmocka_unit_test(test_sizes_in_contents),
         cmocka_unit_test(test_shrinking),
     };
 
