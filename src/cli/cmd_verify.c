@@ -174,6 +174,24 @@ static int verify_one(const struct pw_options *options, const struct pw_check_re
     return exit_code;
 }
 
+/* Every target with every binding set, into one report; the exit code. */
+static int verify_all(struct pw_options *options, struct pw_check_request *request)
+{
+    struct pw_gather gather = pw_gather_begin(options);
+    int exit_code, worst = PW_EXIT_HELD;
+
+    options->gather = &gather;
+    for (int target = 0; target < options->target_count && !pw_check_run_interrupted(); target++)
+        for (int set = 0; set == 0 || (set < options->dim_sets && !pw_check_run_interrupted()); set++) {
+            request->target = options->targets[target];
+            request->set = set;
+            exit_code = verify_one(options, request);
+            worst = exit_code > worst ? exit_code : worst;
+        }
+    exit_code = pw_gather_end(&gather, options);
+    return exit_code > worst ? exit_code : worst;
+}
+
 int pw_cmd_verify(int argc, char **argv)
 {
     struct texts t = {0};
@@ -205,10 +223,9 @@ int pw_cmd_verify(int argc, char **argv)
     struct pw_options options;
     struct pw_check_request request = {.keep_cases = true};
     struct pw_session_inputs inputs = {.folder = NULL};
-    struct pw_gather gather;
     bool data_set = false;
     struct pw_error err = {0};
-    int exit_code, worst = PW_EXIT_HELD;
+    int exit_code;
 
     pw_options_parse(argc, argv, &usage, &options, &exit_code);
     if (exit_code < 0 && t.sanitize && options.arg_count <= 1)
@@ -243,17 +260,7 @@ int pw_cmd_verify(int argc, char **argv)
         options.targets[options.target_count++] = "opencl";
     if (t.explain && !options.db)
         options.db = ""; /* nothing was measured: nothing is recorded */
-    gather = pw_gather_begin(&options);
-    options.gather = &gather;
-    for (int target = 0; target < options.target_count && !pw_check_run_interrupted(); target++)
-        for (int set = 0; set == 0 || (set < options.dim_sets && !pw_check_run_interrupted()); set++) {
-            request.target = options.targets[target];
-            request.set = set;
-            exit_code = verify_one(&options, &request);
-            worst = exit_code > worst ? exit_code : worst;
-        }
-    exit_code = pw_gather_end(&gather, &options);
-    worst = exit_code > worst ? exit_code : worst;
+    exit_code = verify_all(&options, &request);
     pw_options_clear(&options);
-    return worst;
+    return exit_code;
 }

@@ -3,8 +3,9 @@
 . "${PW_SOURCE:?}/tests/lib.sh"
 scripts=$PW_SOURCE/tests/tui/scripts
 cp "${PW_BUILD:?}/tests/plugin/actor.so" "$scratch" || exit 1
+cp -r "$PW_SOURCE/tests/kernels/actor" "$scratch/kernels" || exit 1
 cd "$scratch" || exit 1
-PORTWRIGHT_OPS_DIR=$PW_SOURCE/tests/kernels/actor
+PORTWRIGHT_OPS_DIR=kernels # so that no screen has a path of this machine
 LC_ALL=C.UTF-8 XDG_CONFIG_HOME=$scratch LOGNAME=ana
 export PORTWRIGHT_OPS_DIR LC_ALL XDG_CONFIG_HOME LOGNAME
 x="(float32[4,8])"
@@ -16,6 +17,7 @@ x="(float32[4,8])"
 # Rates, times, ratios, drawn values; other work that runs beside a test is none of its business.
 blot() {
     sed -E -e 's/[0-9.]+ a second/# a second/' -e 's/ +[0-9.]+x/ #x/g' -e 's/[0-9.]+ (ns|us|ms|s)\b/#/g' \
+        -e 's/over target [0-9.]+ x, between [0-9.]+ and [0-9.]+/over target #/' \
         -e 's/(got|golden|error) -?[0-9][-+.e0-9]*/\1 #/g' -e 's/[0-9]\.[0-9]+e[-+][0-9]+/#/g' -e 's/; other work ran beside it//' \
         -e 's/[0-9.]+ ([kMGT]?)(FLOP|B)\/s/#/g' -e 's/[-0-9]{10} [0-9:]{5,8}/#/g'
 }
