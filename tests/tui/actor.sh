@@ -19,7 +19,8 @@ blot() {
     sed -E -e 's/[0-9.]+ a second/# a second/' -e 's/ +[0-9.]+x/ #x/g' -e 's/[0-9.]+ (ns|us|ms|s)\b/#/g' \
         -e 's/over target [0-9.]+ x, between [0-9.]+ and [0-9.]+/over target #/' \
         -e 's/(got|golden|error) -?[0-9][-+.e0-9]*/\1 #/g' -e 's/[0-9]\.[0-9]+e[-+][0-9]+/#/g' -e 's/; other work ran beside it//' \
-        -e 's/[0-9.]+ ([kMGT]?)(FLOP|B)\/s/#/g' -e 's/[-0-9]{10} [0-9:]{5,8}/#/g'
+        -e 's/[0-9.]+ ([kMGT]?)(FLOP|B)\/s/#/g' -e 's/[-0-9]{10} [0-9:]{5,8}/#/g' \
+        -e 's/Speed \([0-9]+ slices/Speed (# slices/' -e 's/over target [0-9.]+ x, between [0-9.]+ and [0-9.]+/over target #/'
 }
 
 # plays NAME MODEL option...: the script holds and prints the screens that were agreed to
