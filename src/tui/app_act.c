@@ -113,6 +113,12 @@ static void export_shown(struct pw_app *app)
     pw_buf_clear(&text);
 }
 
+static bool needs_device(pw_intent intent)
+{
+    return intent == PW_INTENT_VERIFY || intent == PW_INTENT_BENCH || intent == PW_INTENT_RUN ||
+           intent == PW_INTENT_PEAKS;
+}
+
 static void act_on_intent(struct pw_app *app)
 {
     pw_intent intent = app->tui->intent;
@@ -124,8 +130,7 @@ static void act_on_intent(struct pw_app *app)
             pw_tui_say(app->tui, false, "the graph is still being read");
         return;
     }
-    if (app->tui->at->device_failed && (intent == PW_INTENT_VERIFY || intent == PW_INTENT_BENCH ||
-                                        intent == PW_INTENT_RUN || intent == PW_INTENT_PEAKS)) {
+    if (app->tui->at->device_failed && needs_device(intent)) {
         pw_tui_say(app->tui, true, "the target could not be used, so nothing can run");
         return;
     }

@@ -97,6 +97,44 @@ static void fill_run(struct pw_tui *tui)
     send(tui, &finished);
 }
 
+/* A run of the whole graph, node by node. */
+static void fill_whole(struct pw_tui *tui)
+{
+    struct pw_event started = {.kind = PW_EVENT_STARTED, .whole_graph = true, .mode = PW_ENDTOEND_NODES, .total = 3};
+    struct pw_event node = {.kind = PW_EVENT_NODE, .total = 3};
+    struct pw_event finished = {.kind = PW_EVENT_FINISHED, .whole_graph = true, .mode = PW_ENDTOEND_NODES};
+
+    send(tui, &started);
+    for (int i = 0; i < 3; i++) {
+        node.done = (size_t)i + 1;
+        node.node = (struct pw_endtoend_node){.node = &nodes[i],
+                                              .pattern = -1,
+                                              .standing = i == 1 ? PW_NODE_CULPRIT : PW_NODE_HELD,
+                                              .on_target = i < 2,
+                                              .time_ns = 1000 * (3 - i),
+                                              .implementation = "k",
+                                              .note = "",
+                                              .reason = i == 1 ? "its own error is above its tolerance" : "",
+                                              .has_isolated = true,
+                                              .tolerance = 1e-6};
+        node.node.isolated.max_error = i == 1 ? 1 : 1e-8;
+        node.node.propagated.max_error = i == 1 ? 1 : 1e-8;
+        send(tui, &node);
+    }
+    finished.endtoend = (struct pw_endtoend_totals){.nodes = 3,
+                                                    .target_nodes = 2,
+                                                    .host_nodes = 1,
+                                                    .nodes_target_ns = 5000,
+                                                    .nodes_host_ns = 1000,
+                                                    .culprits = 1,
+                                                    .outputs = 1,
+                                                    .outputs_failed = 1,
+                                                    .first_divergence = &nodes[1],
+                                                    .peak_bytes = 4096,
+                                                    .live_bytes = 1024};
+    send(tui, &finished);
+}
+
 static void fill_answers(struct pw_tui *tui)
 {
     struct pw_store_signature_row rows[6];
@@ -116,9 +154,6 @@ static void fill_answers(struct pw_tui *tui)
                                  .ask = PW_ASK_BASELINES,
                                  .text = "baselines/m-000000000000/test\n  precision-1.yaml  approved by ana\n\n"
                                          "What the pending ones change:\nSoftmax-13  error 1e-7 -> 1\n"};
-    struct pw_event started = {.kind = PW_EVENT_STARTED, .whole_graph = true, .mode = PW_ENDTOEND_NODES, .total = 3};
-    struct pw_event node = {.kind = PW_EVENT_NODE, .total = 3};
-    struct pw_event finished = {.kind = PW_EVENT_FINISHED, .whole_graph = true, .mode = PW_ENDTOEND_NODES};
 
     for (int i = 0; i < 6; i++)
         rows[i] = (struct pw_store_signature_row){.run_id = i + 1,
@@ -154,35 +189,7 @@ static void fill_answers(struct pw_tui *tui)
     send(tui, &history);
     send(tui, &environment);
     send(tui, &baselines);
-    send(tui, &started);
-    for (int i = 0; i < 3; i++) {
-        node.done = (size_t)i + 1;
-        node.node = (struct pw_endtoend_node){.node = &nodes[i],
-                                              .pattern = -1,
-                                              .standing = i == 1 ? PW_NODE_CULPRIT : PW_NODE_HELD,
-                                              .on_target = i < 2,
-                                              .time_ns = 1000 * (3 - i),
-                                              .implementation = "k",
-                                              .note = "",
-                                              .reason = i == 1 ? "its own error is above its tolerance" : "",
-                                              .has_isolated = true,
-                                              .tolerance = 1e-6};
-        node.node.isolated.max_error = i == 1 ? 1 : 1e-8;
-        node.node.propagated.max_error = i == 1 ? 1 : 1e-8;
-        send(tui, &node);
-    }
-    finished.endtoend = (struct pw_endtoend_totals){.nodes = 3,
-                                                    .target_nodes = 2,
-                                                    .host_nodes = 1,
-                                                    .nodes_target_ns = 5000,
-                                                    .nodes_host_ns = 1000,
-                                                    .culprits = 1,
-                                                    .outputs = 1,
-                                                    .outputs_failed = 1,
-                                                    .first_divergence = &nodes[1],
-                                                    .peak_bytes = 4096,
-                                                    .live_bytes = 1024};
-    send(tui, &finished);
+    fill_whole(tui);
 }
 
 static void compare(const char *name, const char *screen)
