@@ -32,7 +32,7 @@ static void put_name(struct pw_buf *out, const char *name)
 static void write_dims(const struct pw_inventory *inventory, struct pw_buf *out)
 {
     pw_buf_puts(out,
-                "\n# Sizes of the dims that the graph leaves open; the first set is used when no --dim is given.\n");
+                "\n# Sizes of the dims that the graph leaves open; check, verify and run take the sets in turn.\n");
     if (!inventory->input_symbol_count) {
         pw_buf_puts(out, "# This graph leaves none open.\n");
         return;
@@ -95,8 +95,9 @@ static void write_bitwise(struct pw_buf *out)
 {
     pw_buf_puts(
         out, "\n# What must equal the reference bit by bit, and whether the order of a sum matters (free, repeatable, "
-             "sequential,\n# pairwise).\nbitwise:\n  integers: true\n  copies: true\n  ties: true     # of equal "
-             "values the one that ONNX names\n  random: false  # draws are judged by their properties\n"
+             "sequential,\n# pairwise).\nbitwise:\n  integers: true\n  copies: true\n  ties: true     # the index that "
+             "ONNX names; "
+             "false: any of an equal value\n  random: false  # draws are judged by their properties\n"
              "  # rules:\n  #   - {op: Clip}\n  # accumulation:\n  #   - {category: reduction, order: repeatable}\n");
 }
 

@@ -94,6 +94,9 @@ ties() { # FOLDER PROTOCOL
     "$PORTWRIGHT" verify argmax.onnx --dtype float32 --dist exact --graph-shapes --cases 3 --ops-dir "$1" --unsafe-kernels \
         --project "$2.yaml" --db "" --quiet --no-shrink
 }
+printf 'bitwise:\n  accumulation:\n    - {node: "ArgMax*", order: sequential}\n' >names.yaml
+exits "an order of nodes that have none" 2 "$PORTWRIGHT" verify argmax.onnx --project names.yaml --db "" --quiet
+says "file, line, key and a node" "$scratch/err" "names.yaml:3:32: key 'order': no node of the name has a sequential order; 'ArgMax_0'"
 exits "ties: the last of equal values is wrong" 1 ties last ties
 exits "no ties: it is right" 0 ties last no_ties
 exits "no ties: an index of a smaller value is wrong" 1 ties wrong no_ties
