@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/yaml.h"
 #include "baseline/baseline.h"
 #include "baseline/folder.h"
 
@@ -162,6 +163,23 @@ pw_status pw_baseline_find(const char *folder, const char *which, pw_baseline_ki
 
 /* ---- pending ---- */
 
+/* What is written must be there to be read: the reader's limits hold for thousands of signatures too. */
+static pw_status check_readable(const struct pw_buf *text, struct pw_error *err)
+{
+    struct pw_arena arena = {0};
+    const struct pw_yaml *root;
+    pw_status status = PW_OK;
+
+    if (text->size > FILE_MAX_BYTES)
+        status = pw_error_set(err, PW_ERR_UNSUPPORTED, "the baseline would be %zu bytes, at most %zu can be read back",
+                              text->size, FILE_MAX_BYTES);
+    else
+        status =
+            pw_yaml_parse(pw_buf_text(text), text->size, "the baseline as it would be written", &arena, &root, err);
+    pw_arena_clear(&arena);
+    return status;
+}
+
 pw_status pw_baseline_save_pending(const char *folder, const struct pw_baseline *baseline, struct pw_buf *path,
                                    struct pw_error *err)
 {
@@ -169,9 +187,8 @@ pw_status pw_baseline_save_pending(const char *folder, const struct pw_baseline 
     int lock = -1;
     pw_status status = pw_baseline_print(baseline, &text, err);
 
-    if (status == PW_OK && text.size > FILE_MAX_BYTES)
-        status = pw_error_set(err, PW_ERR_UNSUPPORTED, "the baseline would be %zu bytes, at most %zu can be read back",
-                              text.size, FILE_MAX_BYTES);
+    if (status == PW_OK)
+        status = check_readable(&text, err);
     if (status == PW_OK)
         status = pw_folder_lock(folder, &lock, err);
     if (status == PW_OK) {
@@ -247,6 +264,8 @@ static pw_status approve_one(const char *folder, struct pending *pending, const 
     b->approved_at = approval->at;
     b->message = approval->message;
     status = pw_baseline_print(b, &text, err);
+    if (status == PW_OK)
+        status = check_readable(&text, err);
     put_name(&path, folder, b->kind, b->environment_id, number);
     if (status == PW_OK && path.failed)
         status = pw_error_memory(err, path.size);

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/yaml.h"
+#include "baseline/folder.h"
 #include "target/remove.h"
 
 #define FILE_MAX_BYTES ((size_t)4 << 20)
@@ -173,23 +174,54 @@ static pw_status write_pack(const struct pack *pack, const char *folder, struct 
     return status;
 }
 
+/* "<hash>.8284.tmp": what a writer names its folder before it is whole. With the lock in hand its writer was killed. */
+static void sweep(const char *folder)
+{
+    char **names = NULL;
+    struct pw_error ignored = {0};
+    struct pw_buf path = {0};
+    size_t count = 0;
+
+    if (pw_file_list(folder, &names, &count, &ignored) != PW_OK)
+        return; /* the next one tries again */
+    for (size_t i = 0; i < count; i++) {
+        size_t hash = strspn(names[i], "0123456789abcdef");
+
+        if (hash != PW_HASH_TEXT - 1 || names[i][hash] != '.' || !pw_text_ends(names[i], ".tmp"))
+            continue;
+        pw_file_join(&path, folder, names[i]);
+        if (!path.failed)
+            pw_remove_tree(pw_buf_text(&path));
+    }
+    pw_free(names);
+    pw_buf_clear(&path);
+}
+
 /* Beside the final name, then renamed: a folder under its final name is whole. */
 static pw_status place(const struct pack *pack, const char *root, const char *hash, struct pw_error *err)
 {
-    struct pw_buf final = {0}, draft = {0};
+    struct pw_buf folder = {0}, final = {0}, draft = {0};
+    int lock = -1;
     pw_status status = PW_OK;
 
+    pw_buf_printf(&folder, "%s/kernels", root);
     pw_buf_printf(&final, "%s/kernels/%s", root, hash);
     pw_buf_printf(&draft, "%s/kernels/%s.%ld.tmp", root, hash, (long)getpid());
-    if (final.failed || draft.failed) {
+    if (folder.failed || final.failed || draft.failed) {
         status = pw_error_memory(err, strlen(root));
     } else if (!pw_file_is_dir(pw_buf_text(&final))) {
-        status = write_pack(pack, pw_buf_text(&draft), err);
+        status = pw_folder_lock(pw_buf_text(&folder), &lock, err);
+        if (status == PW_OK) {
+            sweep(pw_buf_text(&folder));
+            status = write_pack(pack, pw_buf_text(&draft), err);
+        }
         if (status == PW_OK && rename(pw_buf_text(&draft), pw_buf_text(&final)) != 0 &&
             !pw_file_is_dir(pw_buf_text(&final))) /* another process may have been first with the same content */
             status = pw_error_set(err, PW_ERR_IO, "cannot create '%s': %s", pw_buf_text(&final), strerror(errno));
         pw_remove_tree(pw_buf_text(&draft));
+        pw_folder_unlock(lock);
     }
+    pw_buf_clear(&folder);
     pw_buf_clear(&final);
     pw_buf_clear(&draft);
     return status;

@@ -424,11 +424,13 @@ pw_status pw_options_duration(const char *what, const char *text, int64_t *ns, s
         const char *unit;
         double ns;
     } units[] = {{"ms", 1e6}, {"s", 1e9}, {"m", 60e9}, {"h", 3600e9}, {"", 1e9}};
+    size_t digits = strspn(text, "0123456789.");
     char *end = NULL;
     double value = strtod(text, &end);
 
-    for (size_t i = 0; end != text && i < sizeof units / sizeof *units; i++)
-        if (!strcmp(end, units[i].unit) && value > 0 && value * units[i].ns < 1e17) {
+    /* A time that rounds to nothing would be taken for none given. */
+    for (size_t i = 0; digits && end == text + digits && i < sizeof units / sizeof *units; i++)
+        if (!strcmp(end, units[i].unit) && value * units[i].ns >= 1 && value * units[i].ns < 1e17) {
             *ns = (int64_t)(value * units[i].ns);
             return PW_OK;
         }

@@ -13,6 +13,7 @@
 #include "store/history.h"
 
 #define MARKS_MAX 4096
+#define MARKS_EACH 256 /* of a kind in an environment: the newest, more than a chart has columns for */
 
 /* A numbered file never changes, so its head is read once a session. */
 struct pw_kept_mark {
@@ -83,10 +84,16 @@ static void add_marks(struct pw_session *session, struct pw_event *event)
         status = pw_baseline_list(pw_buf_text(&folder), &event->arena, &files, &count, &ignored);
     if (status == PW_OK)
         marks = pw_arena_alloc(&event->arena, count + 1, sizeof *marks);
-    for (size_t i = 0; marks && i < count; i++) {
-        const struct pw_kept_mark *kept = files[i].number ? find_kept(session, files[i].path) : NULL;
+    for (size_t i = count, of_these = 0; marks && i-- > 0;) { /* they are sorted, of each kind the newest last */
+        const struct pw_kept_mark *kept;
 
-        if (files[i].number && !kept)
+        if (i + 1 == count || files[i].kind != files[i + 1].kind ||
+            strcmp(files[i].environment_id, files[i + 1].environment_id) != 0)
+            of_these = 0;
+        if (!files[i].number || ++of_these > MARKS_EACH)
+            continue;
+        kept = find_kept(session, files[i].path);
+        if (!kept)
             kept = keep(session, &files[i]);
         if (!kept || !kept->usable)
             continue;

@@ -113,14 +113,15 @@ static pw_status look_for(struct script *script, const char *text, bool wanted, 
     return status;
 }
 
+/* Every screen shows nothing: an expectation without a text could not fail. */
 static pw_status run_shows(struct script *script, const char *words, struct pw_error *err)
 {
-    return look_for(script, words, true, err);
+    return *words ? look_for(script, words, true, err) : wrong(script, err, "a text", words);
 }
 
 static pw_status run_hides(struct script *script, const char *words, struct pw_error *err)
 {
-    return look_for(script, words, false, err);
+    return *words ? look_for(script, words, false, err) : wrong(script, err, "a text", words);
 }
 
 static pw_status run_wait(struct script *script, const char *words, struct pw_error *err)
@@ -137,6 +138,8 @@ static pw_status run_wait(struct script *script, const char *words, struct pw_er
         seconds = DEFAULT_WAIT_S;
     if (seconds < 0 || seconds > MAX_WAIT_S)
         return wrong(script, err, "seconds from 0 to 86400", given);
+    if (!*words)
+        return wrong(script, err, "a text", given);
     for (size_t k = 0; k < script->app.session_count; k++)
         wait[k] = (struct pollfd){.fd = pw_session_fd(script->app.sessions[k]), .events = POLLIN};
     until = pw_clock_ns() + (int64_t)seconds * 1000000000;

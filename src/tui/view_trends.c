@@ -68,7 +68,7 @@ static size_t place_flags(const struct curve *curve, struct pw_chart_flag *flags
 {
     size_t count = 0;
 
-    for (size_t m = 0; m < curve->mark_count && count < FLAGS_MAX; m++) {
+    for (size_t m = curve->mark_count; m-- > 0 && count < FLAGS_MAX;) { /* of very many the newest stay */
         const struct pw_tui_mark *mark = &curve->marks[m];
         size_t at = curve->count;
 
@@ -82,6 +82,12 @@ static size_t place_flags(const struct curve *curve, struct pw_chart_flag *flags
         flags[count].at = (double)(at - 1);
         snprintf(flags[count].label, sizeof flags[count].label, "#%d", mark->number);
         count++;
+    }
+    for (size_t k = 0; k < count / 2; k++) { /* ascending, as a chart wants them */
+        struct pw_chart_flag other = flags[k];
+
+        flags[k] = flags[count - 1 - k];
+        flags[count - 1 - k] = other;
     }
     return count;
 }

@@ -41,6 +41,10 @@ grep Abs-13 "$scratch/out" | grep -q ',"PASS",' && ok "the next case of the hung
 line=$(sed -n 's/^  reproduce: portwright //p' report | head -n 1)
 exits "its line times out too" 1 eval "\"\$PORTWRIGHT\" $line --unsafe-kernels --db '' --quiet"
 says "the same way" "$scratch/out" "TIMEOUT Abs-13"
+for time in 0 -1 1e-12 0.0000001ms nan inf 0x10 ' 5' 1e300; do
+    exits "no time is '$time'" 2 verify --case-timeout "$time"
+    says "and that is said" "$scratch/err" "expected a duration"
+done
 exits "a time that is none" 2 verify --case-timeout soon
 says "is refused with what was expected" "$scratch/err" "--case-timeout 'soon': expected a duration"
 finish

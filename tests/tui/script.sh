@@ -35,6 +35,11 @@ says "hides too" "$scratch/err" "wrong:3: the screen shows 'Softmax'"
 printf 'keys <Nonsense>\n' >broken
 exits "a broken script is wrong usage" 2 "$PORTWRIGHT" small.onnx --db "" --script broken
 says "with its line" "$scratch/err" "broken:1: expected a key's name"
+for verb in shows hides wait 'wait 1 '; do
+    printf '%s\n' "$verb" >broken
+    exits "$verb without a text is wrong usage" 2 "$PORTWRIGHT" small.onnx --db "" --script broken
+    says "with what is missing" "$scratch/err" "broken:1: expected a text"
+done
 printf 'dance\n' >broken
 exits "an unknown verb too" 2 "$PORTWRIGHT" small.onnx --db "" --script broken
 finish

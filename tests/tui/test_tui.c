@@ -348,6 +348,41 @@ static void test_monkey(void **state)
     close_tui(tui);
 }
 
+/* Of more approved baselines than a chart has room for, the newest are named. */
+static void test_very_many_baselines(void **state)
+{
+    enum { MANY = 1000 };
+    static struct pw_session_mark marks[MANY];
+    struct pw_store_signature_row rows[3];
+    struct pw_event history = {.kind = PW_EVENT_ANSWER,
+                               .ask = PW_ASK_HISTORY,
+                               .rows = rows,
+                               .row_count = 3,
+                               .marks = marks,
+                               .mark_count = MANY};
+    struct pw_tui *tui = open_tui(40, 120);
+
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        rows[i] = (struct pw_store_signature_row){.run_id = i + 1,
+                                                  .wall_ms = 1790000000000 + i * 86400000LL,
+                                                  .standing = "held",
+                                                  .implementation = "k",
+                                                  .worst_error = 1e-7,
+                                                  .tolerance = 1e-6,
+                                                  .environment_id = "e"};
+    for (int i = 0; i < MANY; i++)
+        marks[i] = (struct pw_session_mark){
+            .number = i + 1, .recorded_ms = rows[i < 500 ? 0 : 2].wall_ms, .environment_id = ""};
+    device_opens(tui);
+    press(tui, "/matmul\n4");
+    history.about = tui->detail;
+    send(tui, &history);
+    shows(tui, "# approved baselines");
+    shows(tui, "#1000");
+    close_tui(tui);
+}
+
 static void test_canvas_wide_and_narrow(void **state)
 {
     struct pw_canvas c = {0};
@@ -387,6 +422,7 @@ int main(void)
         cmocka_unit_test(test_device_failure_is_shown),
         cmocka_unit_test(test_help_is_complete),
         cmocka_unit_test(test_monkey),
+        cmocka_unit_test(test_very_many_baselines),
         cmocka_unit_test(test_canvas_wide_and_narrow),
     };
 

@@ -467,6 +467,9 @@ static void test_kept_kernels(void **state)
     struct pw_error err = {0};
 
     (void)state;
+    snprintf(command, sizeof command, "mkdir -p %s/kernels/%032d.77.tmp/softmax %s/kernels/mine.77.tmp", folder, 7,
+             folder);
+    assert_int_equal(system(command), 0); /* the first is what a killed writer left */
     snprintf(command, sizeof command, "mkdir %s/ops && cp -r %s/ops/softmax %s/ops/prelude.cl %s/ops", folder,
              getenv("PW_SOURCE") ? getenv("PW_SOURCE") : PW_SRCDIR,
              getenv("PW_SOURCE") ? getenv("PW_SOURCE") : PW_SRCDIR, folder);
@@ -479,6 +482,9 @@ static void test_kept_kernels(void **state)
     assert_int_equal(pw_kept_save(folder, kernel, pack, &err), PW_OK);
     assert_int_equal(pw_kept_save(folder, kernel, again, &err), PW_OK);
     assert_string_equal(pack, again);
+    snprintf(sub, sizeof sub, "kernels/%032d.77.tmp", 7);
+    assert_false(pw_file_exists(path_of(sub)));
+    assert_true(pw_file_exists(path_of("kernels/mine.77.tmp")));
     assert_int_equal(pw_kept_load(folder, pack, "softmax_rows", hash, &kept, &old, &why, &err), PW_OK);
     assert_non_null(kept);
     assert_true(pw_kernel_foreign(old)); /* it comes out of a repository */
@@ -639,6 +645,38 @@ static void test_renamed_pending(void **state)
     pw_buf_clear(&text);
 }
 
+/* Of so many signatures that the reader would refuse the file, nothing is written: not pending, and not approved. */
+static void test_too_many_signatures(void **state)
+{
+    enum { MANY = 2600 };
+    struct pw_baseline b = made(PW_BASELINE_THROUGHPUT);
+    struct pw_baseline_row *many = calloc(MANY, sizeof *many);
+    char(*ids)[17] = calloc(MANY, sizeof *ids);
+    struct pw_baseline_set set = {"batch=1", many, MANY};
+    struct pw_buf path = {0};
+    struct pw_error err = {0};
+
+    (void)state;
+    assert_true(many && ids);
+    for (int i = 0; i < MANY; i++) {
+        snprintf(ids[i], sizeof ids[i], "%016x", i);
+        many[i] = rows[1];
+        many[i].id = ids[i];
+        many[i].ratios = slices_a;
+        many[i].ratio_count = 12;
+    }
+    b.sets = &set;
+    assert_int_equal(pw_baseline_save_pending(path_of("k"), &b, &path, &err), PW_ERR_FORMAT);
+    assert_non_null(strstr(err.message, "100000 values"));
+    assert_false(pw_file_exists(path_of("k/throughput-feedfacefeedface-pending.yaml")));
+    set.count = MANY / 2;
+    pw_error_clear(&err);
+    assert_int_equal(pw_baseline_save_pending(path_of("k"), &b, &path, &err), PW_OK);
+    pw_buf_clear(&path);
+    free(many);
+    free(ids);
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
@@ -647,7 +685,7 @@ int main(void)
         TEST(test_leftovers),    TEST(test_approvals_at_once), TEST(test_unchanged_lines_stay),
         TEST(test_join),         TEST(test_ratios_of_slices),  TEST(test_folders),
         TEST(test_kept_kernels), TEST(test_reports),           TEST(test_mutated_files),
-        TEST(test_short_memory), TEST(test_renamed_pending),
+        TEST(test_short_memory), TEST(test_renamed_pending),   TEST(test_too_many_signatures),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
