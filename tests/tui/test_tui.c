@@ -107,7 +107,7 @@ static void test_marks_select(void **state)
 
 static void test_run_and_failure(void **state)
 {
-    struct pw_tui *tui = open_tui(24, 120);
+    struct pw_tui *tui = open_tui(60, 120);
     struct pw_event started = {.kind = PW_EVENT_STARTED, .total = 4};
     struct pw_event failed = {.kind = PW_EVENT_CASE, .done = 1, .total = 4};
     struct pw_event summary = {.kind = PW_EVENT_SIGNATURE};
