@@ -142,8 +142,8 @@ static void maybe_kill(struct soak *soak)
         soak->kills++;
         soak->unanswered++;
         soak->shaken = soak->shaken_now = true;
-    }
-    soak->next_kill_ns = pw_clock_ns() + KILL_EVERY_NS;
+        soak->next_kill_ns = pw_clock_ns() + KILL_EVERY_NS;
+    } /* else there was none at this moment: at the next case */
 }
 
 static void on_case(struct soak *soak, const struct pw_case_result *result)
