@@ -229,7 +229,7 @@ static void show_node(struct pw_tui *tui, size_t node, const char *none)
     }
     run->focus = node;
     for (int tried = 0; tried < 2; tried++) {
-        pw_tui_fill(tui);
+        pw_tui_place(tui);
         if (run->focus_line >= 0)
             break;
         run->only_divergent = false;

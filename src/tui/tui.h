@@ -512,7 +512,8 @@ void pw_tui_views_init(struct pw_tui *tui);
 /* Saved views as text, one a line, tab-separated; unreadable lines are said and left out. */
 void pw_tui_views_read(struct pw_tui *tui, const char *text);
 void pw_tui_views_write(const struct pw_tui *tui, struct pw_buf *out);
-void pw_tui_fill(struct pw_tui *tui); /* all lines of the current screen into tui->text */
+void pw_tui_fill(struct pw_tui *tui);  /* all lines of the current screen into tui->text */
+void pw_tui_place(struct pw_tui *tui); /* how many lines there are and where things stand, without their text */
 void pw_tui_go(struct pw_tui *tui, pw_screen screen);
 void pw_tui_act(struct pw_tui *tui, const char *command); /* runs a line of the palette */
 /* The n-th candidate that completes the palette's line: whole line in `line`, its help; false behind the last. */

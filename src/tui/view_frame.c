@@ -160,6 +160,11 @@ void pw_tui_fill(struct pw_tui *tui)
     fill(tui, 0, 0);
 }
 
+void pw_tui_place(struct pw_tui *tui)
+{
+    fill(tui, 0, 1);
+}
+
 /* Fills, clamps the scroll, draws a bar at the right edge when there is more than fits. */
 static void draw_lines(struct pw_tui *tui, struct pw_canvas *canvas, int top, int rows)
 {
