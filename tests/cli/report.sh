@@ -27,8 +27,11 @@ exits "an unknown format is wrong usage" 2 "$PORTWRIGHT" report small.onnx --for
 
 exits "a soak of seconds" 0 "$PORTWRIGHT" check small.onnx --dim $dims --op Softmax --soak 8s --quiet
 says "says how it went" "$scratch/out" "soak: held after"
-if grep -q '^  rounds *[3-9]' "$scratch/out" || grep -q '^  rounds *[1-9][0-9]' "$scratch/out"; then
-    says "lost a worker on purpose, and went on" "$scratch/out" "0, and 1 killed on purpose: a whole round held after each"
+# How many rounds fit is the machine's affair, and so is whether one is left in which a worker may die.
+if grep -q "killed on purpose: " "$scratch/out"; then
+    says "it went on without a worker" "$scratch/out" "killed on purpose: a whole round held after each"
+else
+    says "no worker was killed, which is said" "$scratch/out" "0 killed on purpose"
 fi
 exits "the report knows it" 0 "$PORTWRIGHT" report small.onnx --dim $dims
 says "and that it was short" "$scratch/out" "0.00 h, 0 failures"
