@@ -30,7 +30,7 @@ static const struct op_habit {
     double exponents; /* 0: the category's */
     bool open;        /* NaN, Inf: the definition leaves the result open */
     bool powers;      /* roots of sums of powers, as norms: float32 loses what golden in double keeps */
-    bool rotates;     /* of the attention category, but weighs nothing: infinities are defined */
+    bool defined;     /* of the attention category, but weighs nothing: infinities are defined */
 } habits[] = {
     {"Softmax", 0, 10, false, false, false},
     {"LogSoftmax", 0, 10, false, false, false},
@@ -56,6 +56,7 @@ static const struct op_habit {
     {"LpPool", -1, 0, false, true, false},
     {"GlobalLpPool", -1, 0, false, true, false},
     {"RotaryEmbedding", -1, 0, false, false, true},
+    {"TensorScatter", -1, 0, false, false, true},
 };
 
 static const struct op_habit *habit_of(const struct pw_op *op)
@@ -137,7 +138,7 @@ void pw_draw_habits(const struct pw_call *call, int input, struct pw_draw *draw)
     draw->near_one = !strcmp(call->op->name, "ReduceProd") || !strcmp(call->op->name, "CumProd");
     draw->masks = is_mask(call->op, input);
     draw->numbers = is_open(call, habit);
-    draw->finite = draw->numbers || (call->op->category == PW_CATEGORY_ATTENTION && !(habit && habit->rotates));
+    draw->finite = draw->numbers || (call->op->category == PW_CATEGORY_ATTENTION && !(habit && habit->defined));
     draw->anywhere = !draw->fill->only &&
                      (everywhere || draw->fill->beyond || (call->op->category == PW_CATEGORY_REDUCTION && input == 0));
     draw->powers = (habit && habit->powers) || call->op->category == PW_CATEGORY_NORMALIZATION;

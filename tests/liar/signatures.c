@@ -175,7 +175,7 @@ const struct liar_signature liar_signatures[] = {
     {"Pad-25 (T[4,11,17], int64[6] 1 0 2 0 3 1, T[])", NULL},
     {"Pad-25 mode='reflect' (T[4,11,17], int64[6] 1 0 2 0 3 1)", NULL},
     {"Expand-13 (T[5,1,17], int64[4] 2 5 9 17)", NULL},
-    {"Tile-13 (T[3,7,11], int64[3] 2 3 1)", NULL},
+    {"Tile-13 (T[3,7,11], int64[3] 3 5 1)", NULL},
     {"Shape-25 start=1 (T[2,3,4,5,6,7])", NULL},
     {"Size-25 (" FLAT ")", NULL},
     {"DepthToSpace-28 blocksize=3 mode='CRD' (T[2,18,7,11])", NULL},

@@ -8,8 +8,22 @@
 
 struct judged {
     const char *call, *inputs[3], *outputs[2];
-    const char *error; /* part of it; NULL: the property holds */
+    const char *error;                  /* part of it; NULL: the property holds */
+    void (*spoil)(struct pw_tensor *y); /* what is done to the first output before it is judged; NULL: nothing */
 };
+
+/* A piece of the draws, copied; a value filled in here and there, too seldom for moments and law to show it. */
+static void copy_piece(struct pw_tensor *y)
+{
+    for (int64_t i = 0; i < 5; i++)
+        pw_tensor_set(y, 3000 + i, pw_tensor_get(y, 100 + i));
+}
+
+static void fill_in(struct pw_tensor *y)
+{
+    for (int64_t i = 0; i < y->count; i += 50)
+        pw_tensor_set(y, i, 0.25);
+}
 
 static void judge(const struct judged *j)
 {
@@ -31,6 +45,8 @@ static void judge(const struct judged *j)
     if (pw_call_from_values(data.node, in, (int)data.input_count, dims, &arena, &call, &err) != PW_OK)
         fail_msg("%s: %s", j->call, err.message);
     assert_non_null(call.op->property);
+    if (j->spoil)
+        j->spoil(&data.outputs[0].tensor);
     if (call.op->property(&call, in, data.outputs, &err) == PW_OK) {
         if (j->error != NULL)
             fail_msg("%s: expected an error with '%s', found none", j->call, j->error);
@@ -45,36 +61,53 @@ static void judge(const struct judged *j)
 static void test_properties(void **state)
 {
     static const struct judged all[] = {
-        {"RandomUniform-1 shape=[3]", {NULL}, {"float32[3] 0 0.5 0.9"}, NULL},
-        {"RandomUniform-1 shape=[3]", {NULL}, {"float32[3] 0 0.5 1.5"}, "element 2 is 1.5"},
-        {"RandomUniform-1 shape=[3]", {NULL}, {"float32[3] 0 nan 0.5"}, "element 1 is nan"},
-        {"RandomUniform-1 shape=[100]", {NULL}, {"float32[100] 0.9"}, "the mean"},
-        {"RandomUniform-1 shape=[100]", {NULL}, {"float32[100] 0.5"}, "the variance"},
-        {"RandomUniform-1 low=-1.0 shape=[4000]", {NULL}, {"float32[4000] uniform 3"}, NULL},
-        {"RandomNormal-1 scale=0.57735 shape=[4000]", {NULL}, {"float32[4000] uniform 3"}, "not normal"},
-        {"RandomNormal-1 shape=[2]", {NULL}, {"float32[2] inf 0"}, "element 0 is inf"},
-        {"Bernoulli-15", {"float32[2] 0.5"}, {"float32[2] 0 1"}, NULL},
-        {"Bernoulli-15", {"float32[2] 0.5"}, {"float32[2] 0 2"}, "element 1 is 2"},
-        {"Bernoulli-15", {"float32[2] 0.5 0"}, {"float32[2] 0 1"}, "probability 0"},
-        {"Bernoulli-15", {"float32[100] 0.1"}, {"float32[100] 1"}, "ones: 100"},
-        {"Multinomial-7 sample_size=2", {"float32[1,2] 0 0"}, {"int32[1,2] 0 1"}, NULL},
-        {"Multinomial-7 sample_size=2", {"float32[1,2] 0 0"}, {"int32[1,2] 0 2"}, "class 2 of 2"},
-        {"Multinomial-7 sample_size=2", {"float32[1,2] 0 -inf"}, {"int32[1,2] 0 1"}, "probability 0"},
-        {"Multinomial-7 sample_size=100", {"float32[1,2] 0 0"}, {"int32[1,100] 1"}, "samples of a class"},
-        {"Dropout-13", {"float32[3] 1 2 0", "float32[] 0.5", "bool[] 1"}, {"float32[3] 0 4 0", "bool[3] 0 1 0"}, NULL},
+        {"RandomUniform-1 shape=[3]", {NULL}, {"float32[3] 0 0.5 0.9"}, NULL, NULL},
+        {"RandomUniform-1 shape=[3]", {NULL}, {"float32[3] 0 0.5 1.5"}, "element 2 is 1.5", NULL},
+        {"RandomUniform-1 shape=[3]", {NULL}, {"float32[3] 0 nan 0.5"}, "element 1 is nan", NULL},
+        {"RandomUniform-1 shape=[100]", {NULL}, {"float32[100] 0.9"}, "the mean", NULL},
+        {"RandomUniform-1 shape=[100]", {NULL}, {"float32[100] 0.5"}, "the variance", NULL},
+        {"RandomUniform-1 low=-1.0 shape=[4000]", {NULL}, {"float32[4000] uniform 3"}, NULL, NULL},
+        {"RandomUniform-1 low=-1.0 shape=[4000]",
+         {NULL},
+         {"float32[4000] uniform 3"},
+         "draws in a row come at 100 and again at 3000",
+         copy_piece},
+        {"RandomUniform-1 low=-1.0 shape=[4000]",
+         {NULL},
+         {"float32[4000] uniform 3"},
+         "0.25 was drawn 80 times",
+         fill_in},
+        {"RandomNormal-1 scale=0.57735 shape=[4000]", {NULL}, {"float32[4000] uniform 3"}, "not normal", NULL},
+        {"RandomNormal-1 shape=[2]", {NULL}, {"float32[2] inf 0"}, "element 0 is inf", NULL},
+        {"Bernoulli-15", {"float32[2] 0.5"}, {"float32[2] 0 1"}, NULL, NULL},
+        {"Bernoulli-15", {"float32[2] 0.5"}, {"float32[2] 0 2"}, "element 1 is 2", NULL},
+        {"Bernoulli-15", {"float32[2] 0.5 0"}, {"float32[2] 0 1"}, "probability 0", NULL},
+        {"Bernoulli-15", {"float32[100] 0.1"}, {"float32[100] 1"}, "ones: 100", NULL},
+        {"Multinomial-7 sample_size=2", {"float32[1,2] 0 0"}, {"int32[1,2] 0 1"}, NULL, NULL},
+        {"Multinomial-7 sample_size=2", {"float32[1,2] 0 0"}, {"int32[1,2] 0 2"}, "class 2 of 2", NULL},
+        {"Multinomial-7 sample_size=2", {"float32[1,2] 0 -inf"}, {"int32[1,2] 0 1"}, "probability 0", NULL},
+        {"Multinomial-7 sample_size=100", {"float32[1,2] 0 0"}, {"int32[1,100] 1"}, "samples of a class", NULL},
+        {"Dropout-13",
+         {"float32[3] 1 2 0", "float32[] 0.5", "bool[] 1"},
+         {"float32[3] 0 4 0", "bool[3] 0 1 0"},
+         NULL,
+         NULL},
         {"Dropout-13",
          {"float32[3] 1 2 0", "float32[] 0.5", "bool[] 1"},
          {"float32[3] 1 4 0", "bool[3] 0 1 0"},
-         "neither 0 nor 2"},
+         "neither 0 nor 2",
+         NULL},
         {"Dropout-13",
          {"float32[3] 1 2 0", "float32[] 0.5", "bool[] 1"},
          {"float32[3] 0 4 0", "bool[3] 1 1 0"},
-         "mask element 0"},
+         "mask element 0",
+         NULL},
         {"Dropout-13",
          {"float32[400] 1", "float32[] 0.1", "bool[] 1"},
          {"float32[400] 0", "bool[400] 0"},
-         "dropped elements: 400"},
-        {"Dropout-13", {"float32[2] 1 2", "float32[] 0.5"}, {"float32[2] 1 0", "bool[2] 1 0"}, "in inference"},
+         "dropped elements: 400",
+         NULL},
+        {"Dropout-13", {"float32[2] 1 2", "float32[] 0.5"}, {"float32[2] 1 0", "bool[2] 1 0"}, "in inference", NULL},
     };
 
     (void)state;
