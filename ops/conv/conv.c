@@ -217,6 +217,30 @@ pw_status pw_deform_geometry(const struct pw_call *call, struct pw_conv_geometry
     return PW_OK;
 }
 
+static bool all_numbers(const struct pw_call *call)
+{
+    for (int i = 0; i < call->input_count; i++) {
+        if (!call->in[i])
+            continue;
+        if (call->in[i]->rank < 0)
+            return false;
+        for (int d = 0; d < call->in[i]->rank; d++)
+            if (extent(call, call->in[i], d) < 0)
+                return false;
+    }
+    return true;
+}
+
+/* Offsets and mask have the output's shape; where all is known, what does not fit is refused before it runs. */
+static pw_status infer_deform(struct pw_call *call, struct pw_error *err)
+{
+    struct pw_conv_geometry g;
+    int64_t offset_groups;
+    pw_status status = infer_conv(call, err);
+
+    return status == PW_OK && all_numbers(call) ? pw_deform_geometry(call, &g, &offset_groups, err) : status;
+}
+
 /* ---- Col2Im ---- */
 
 pw_status pw_col2im_window(const struct pw_call *call, struct pw_window *w, bool *known, struct pw_error *err)
@@ -523,7 +547,7 @@ static const struct pw_formal col2im_outputs[] = {{"output", "T", 0}, {0}};
 #define DEFORM(version)                                                                                                \
     {                                                                                                                  \
         .domain = "", .name = "DeformConv", .since = version, .category = PW_CATEGORY_CONVOLUTION,                     \
-        .attrs = deform_attrs, .inputs = deform_inputs, .outputs = conv_outputs, .infer = infer_conv,                  \
+        .attrs = deform_attrs, .inputs = deform_inputs, .outputs = conv_outputs, .infer = infer_deform,                \
         .cost = cost_conv, .accuracy = accuracy_deform, .golden = pw_deform_conv_eval, .fast = pw_deform_conv_eval,    \
         .fast_is_blas = true, .fill = fill_deform, .bind = pw_deform_bind, .data = &kind_deform                        \
     }

@@ -83,22 +83,33 @@ static bool floats_in(const struct pw_call *call, int input)
     return call->in[input] && pw_dtype_is_float(call->in[input]->dtype);
 }
 
-/* The first floating input that is no scalar; 0 without one. */
+/* What is made is floating: by a scale that is no number it is none either, where an integer would be undefined. */
+static bool to_floats(const struct pw_call *call)
+{
+    return call->output_count > 0 && pw_dtype_is_float(call->out[0].dtype);
+}
+
+/* The first floating input that is no scalar and has NaN: of 8 bits or more; 0 without one. */
 static int first_tensor(const struct pw_call *call)
 {
     for (int i = 0; i < call->input_count; i++)
-        if (floats_in(call, i) && call->in[i]->rank > 0)
+        if (floats_in(call, i) && call->in[i]->rank > 0 && pw_dtype_facts(call->in[i]->dtype)->bits >= 8)
             return i;
     return 0;
 }
 
-/* What the normalized rows are multiplied with: an infinity there shows in its column alone. -1 without one. */
+/* What normalized rows or stored integers are multiplied with: an infinity there shows in its row or column alone.
+ * -1 without one. */
 static int scale_input(const struct pw_call *call)
 {
-    for (int i = 1; i < call->input_count; i++) {
+    bool scales = call->op->category == PW_CATEGORY_NORMALIZATION ||
+                  (call->op->category == PW_CATEGORY_QUANTIZATION && to_floats(call));
+
+    for (int i = 1; i < call->input_count && scales; i++) {
         const struct pw_formal *formal = pw_op_formal(call->op->inputs, (size_t)i);
 
-        if (floats_in(call, i) && formal && (!strcasecmp(formal->name, "scale") || !strcmp(formal->name, "gamma")))
+        if (floats_in(call, i) && formal &&
+            (!strcasecmp(formal->name, "scale") || !strcmp(formal->name, "x_scale") || !strcmp(formal->name, "gamma")))
             return i;
     }
     return -1;
@@ -107,7 +118,7 @@ static int scale_input(const struct pw_call *call)
 /* The input that gets the special values, where one NaN in a weight would make every output NaN. */
 static int special_input(const struct pw_call *call, uint64_t seed)
 {
-    int scale = call->op->category == PW_CATEGORY_NORMALIZATION ? scale_input(call) : -1;
+    int scale = scale_input(call);
 
     return scale > 0 && seed % PW_DRAW_MIXTURES == 3 ? scale : first_tensor(call);
 }
@@ -139,14 +150,15 @@ void pw_draw_habits(const struct pw_call *call, int input, struct pw_draw *draw)
     draw->masks = is_mask(call->op, input);
     draw->numbers = is_open(call, habit);
     draw->finite = draw->numbers || (call->op->category == PW_CATEGORY_ATTENTION && !(habit && habit->defined));
-    draw->anywhere = !draw->fill->only &&
-                     (everywhere || draw->fill->beyond || (call->op->category == PW_CATEGORY_REDUCTION && input == 0));
+    draw->anywhere = !draw->fill->only && (everywhere || draw->fill->beyond ||
+                                           (call->op->category == PW_CATEGORY_QUANTIZATION && to_floats(call)) ||
+                                           (call->op->category == PW_CATEGORY_REDUCTION && input == 0));
     draw->powers = (habit && habit->powers) || call->op->category == PW_CATEGORY_NORMALIZATION;
     draw->share = everywhere ? 0.5 : 0;
     if (draw->dist == PW_DIST_SPECIAL && !everywhere && input != special_input(call, draw->seed))
         draw->dist = PW_DIST_NORMAL;
-    else if (!everywhere && input == scale_input(call))
-        draw->share = 0.25;
+    else if (input == scale_input(call))
+        draw->share = 0.5; /* a few numbers, one for each row or column */
 }
 
 bool pw_draw_applies(const struct pw_call *call, pw_dist dist)

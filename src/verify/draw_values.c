@@ -11,6 +11,7 @@
 #include "verify/draw.h"
 
 #define EXACT_RANGE 4                    /* `exact` draws integers in [-4, 4] */
+#define FEW 16                           /* elements that chance would leave without most of the special values */
 #define STREAM_SCALE ((uint64_t)1 << 32) /* streams beside the element's own: which scale, which special value */
 #define STREAM_KIND ((uint64_t)2 << 32)
 #define STREAM_ROW ((uint64_t)3 << 32)
@@ -340,7 +341,7 @@ void pw_draw_tensor(struct pw_tensor *t, const struct pw_draw *draw)
 
     d.last = t->rank > 0 ? t->dims[t->rank - 1] : 1;
     d.single = d.share >= 0.5 && t->count == 1;
-    d.few = d.share >= 0.5 && t->count > 1 && t->count < 8;
+    d.few = d.share >= 0.5 && t->count > 1 && t->count <= FEW;
     if (d.share <= 0) { /* about one special value in two rows, but some in a tensor that is small */
         d.share = d.last > 0 ? 0.5 / (double)d.last : 1;
         if (t->count > 0 && d.share * (double)t->count < 1)

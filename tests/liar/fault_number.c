@@ -230,7 +230,7 @@ pw_status liar_truncate(struct liar_run *run, struct pw_error *err)
 }
 
 /* How far a tie is moved: where the quotient is rounded to the input's dtype before it is rounded to an integer, by a
- * step of that, but only numbers that lie on ties (those are whole or halves for scales that are powers of two). */
+ * step of that, but only numbers that may lie on ties (multiples of 1/128, for scales that are powers of two). */
 static double hair(const struct liar_run *run, double x)
 {
     static const char *const divides[] = {"QuantizeLinear", NULL};
@@ -238,7 +238,7 @@ static double hair(const struct liar_run *run, double x)
 
     if (!liar_is(&run->call, divides) || pw_dtype_epsilon(dtype) < 0x1p-40)
         return 0x1p-40;
-    return 2 * x == nearbyint(2 * x) ? 2 * pw_dtype_epsilon(dtype) : 0;
+    return 128 * x == nearbyint(128 * x) ? 2 * pw_dtype_epsilon(dtype) : 0;
 }
 
 /* Input 0 carried as double and moved a hair from zero, so that ties are none and round away from it. */
