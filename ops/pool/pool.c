@@ -202,13 +202,6 @@ static pw_status infer_roi_align(struct pw_call *call, struct pw_error *err)
     return infer_regions(call, 4, pw_call_int(call, "output_height"), pw_call_int(call, "output_width"), err);
 }
 
-static int64_t extent(const struct pw_call *call, int input, int axis, int64_t otherwise)
-{
-    int64_t value = 0;
-    const struct pw_info *info = call->in[input];
-    return axis < info->rank && pw_dims_value(call->dims, info->dims[axis], &value) && value > 0 ? value : otherwise;
-}
-
 /* ---- cost and accuracy ---- */
 
 static pw_dim window_taps(const struct pw_call *call)
@@ -269,22 +262,23 @@ static void accuracy_pool(const struct pw_call *call, struct pw_accuracy *a)
 
 static void accuracy_align(const struct pw_call *call, struct pw_accuracy *a)
 {
-    int64_t ratio = pw_call_int(call, "sampling_ratio"), height = extent(call, 0, 2, 1), width = extent(call, 0, 3, 1);
-    bool same = call->in[0]->dtype == PW_DTYPE_FLOAT64;
-    double size = same ? (double)(height > width ? height : width) : 0;
-
-    /* Positions are in double, so only there as coarse as the sum. A rounding of one is at the image's size and counts
-     * eightfold: neighbours may be as far apart as the root mean square, of which the floor is an eighth. */
-    *a = (struct pw_accuracy){.ulp = 12 + 8 * size,
+    int64_t ratio = pw_call_int(call, "sampling_ratio");
+    *a = (struct pw_accuracy){.ulp = 12,
                               .length = ratio > 0 ? 4 * ratio * ratio : 64,
                               .amplification = 1,
                               .sensitivity = PW_SENSITIVITY_MEDIUM,
                               .reason = "sampling positions are computed from the regions' corners",
-                              .why = "positions rounded at the image's size; four weighted corners a sample, averaged "
-                                     "over the samples of a bin"};
+                              .why = "four weighted corners a sample, averaged over the samples of a bin"};
 }
 
 /* ---- inputs of generated cases ---- */
+
+static int64_t extent(const struct pw_call *call, int input, int axis, int64_t otherwise)
+{
+    int64_t value = 0;
+    const struct pw_info *info = call->in[input];
+    return axis < info->rank && pw_dims_value(call->dims, info->dims[axis], &value) && value > 0 ? value : otherwise;
+}
 
 /* Indices without repetition, so that no two writes race. */
 static void fill_unpool(const struct pw_call *call, int input, struct pw_fill *fill)
