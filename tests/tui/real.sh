@@ -59,7 +59,7 @@ mux send-keys -t w 1
 mux send-keys -t w '/' 'Softmax' Enter
 shows "the filter narrows" "> Softmax"
 mux send-keys -t w Enter
-shows "detail" "Measured"
+shows "detail" "of the graph's FLOPs"
 mux send-keys -t w q
 shows "quit ends with 0" "ended 0"
 
