@@ -339,9 +339,9 @@ static void csv_number(struct pw_buf *out, double value, const char *format, boo
 
 void pw_report_check_csv(const struct pw_report_check *report, struct pw_buf *out)
 {
-    pw_buf_puts(out,
-                "signature,operator,nodes,shapes,coverage,implementation,standing,gate,cases,held,failed,no_evidence,"
-                "worst_error,tolerance,target_ns,reference_ns,reference,reason\r\n");
+    if (!out->size)
+        pw_buf_puts(out, "signature,operator,nodes,shapes,coverage,implementation,standing,gate,cases,held,failed,"
+                         "no_evidence,worst_error,tolerance,target_ns,reference_ns,reference,reason,target,dims\r\n");
     for (size_t i = 0; i < report->inventory->signature_count; i++) {
         const struct pw_signature *signature = &report->inventory->signatures[i];
         const struct pw_signature_result *row = report->rows[i];
@@ -367,7 +367,9 @@ void pw_report_check_csv(const struct pw_report_check *report, struct pw_buf *ou
         csv_number(out, row->target_ns ? (double)row->target_ns : NAN, "i", false);
         csv_number(out, row->reference_ns ? (double)row->reference_ns : NAN, "i", false);
         pw_report_csv_field(out, row->reference_name ? row->reference_name : "", false);
-        pw_report_csv_field(out, row->gate_reason ? row->gate_reason : "", true);
+        pw_report_csv_field(out, row->gate_reason ? row->gate_reason : "", false);
+        pw_report_csv_field(out, report->target, false);
+        pw_report_csv_field(out, report->bindings, true);
     }
 }
 

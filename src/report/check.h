@@ -38,6 +38,7 @@ void pw_report_check_text(const struct pw_report_check *report, int width, bool 
 /* The part after the table: failures, gates, the outcome. */
 void pw_report_check_summary(const struct pw_report_check *report, bool md, bool color, struct pw_buf *out);
 void pw_report_check_md(const struct pw_report_check *report, struct pw_buf *out);
+/* Appended: the head only where nothing is there yet, each row with its target and dims. */
 void pw_report_check_csv(const struct pw_report_check *report, struct pw_buf *out);
 pw_status pw_report_check_json(const struct pw_report_check *report, struct pw_buf *out, struct pw_error *err);
 struct json_t *pw_report_check_json_value(const struct pw_report_check *report); /* the same, owned by the caller */

@@ -509,10 +509,17 @@ static void csv_number(struct pw_buf *out, bool known, double value, bool last)
     pw_buf_puts(out, last ? "\r\n" : ",");
 }
 
+/* The last columns: of several targets and binding sets, which one the row is of. */
+static void csv_whose(const struct pw_report_run *report, struct pw_buf *out)
+{
+    pw_report_csv_field(out, report->target, false);
+    pw_report_csv_field(out, report->bindings, true);
+}
+
 static void csv_nodes(const struct pw_report_run *report, struct pw_buf *out)
 {
     pw_buf_puts(out, "position,node,operator,where,implementation,dtype,runs,own_error,tolerance,arrived,allowed,"
-                     "standing,nonfinite_origin,time_ns,reason\r\n");
+                     "standing,nonfinite_origin,time_ns,reason,target,dims\r\n");
     for (size_t i = 0; i < report->node_count; i++) {
         const struct pw_endtoend_node *row = report->nodes[i];
         struct pw_buf name = {0};
@@ -534,7 +541,8 @@ static void csv_nodes(const struct pw_report_run *report, struct pw_buf *out)
         if (row->time_ns)
             pw_buf_printf(out, "%" PRId64, row->time_ns);
         pw_buf_putc(out, ',');
-        pw_report_csv_field(out, row->reason, true);
+        pw_report_csv_field(out, row->reason, false);
+        csv_whose(report, out);
         pw_buf_clear(&name);
     }
 }
@@ -543,7 +551,7 @@ static void csv_layers(const struct pw_report_run *report, struct pw_buf *out)
 {
     const struct pw_sweep_layer **ranked = pw_report_run_ranked(report);
 
-    pw_buf_puts(out, "layer,nodes,dtype,ran,damage,max_error,flips,held,on_target,on_host\r\n");
+    pw_buf_puts(out, "layer,nodes,dtype,ran,damage,max_error,flips,held,on_target,on_host,target,dims\r\n");
     for (size_t i = 0; ranked && i < report->layer_count; i++)
         for (int d = 0; d < PW_SWEEP_DTYPES; d++) {
             const struct pw_sweep_cell *cell = &ranked[i]->cells[d];
@@ -552,14 +560,15 @@ static void csv_layers(const struct pw_report_run *report, struct pw_buf *out)
             pw_buf_printf(out, "%zu,%s,%d,", ranked[i]->node_count, pw_dtype_name(cell->dtype), cell->ran);
             csv_number(out, cell->ran, cell->damage, false);
             csv_number(out, cell->ran, cell->max_error, false);
-            pw_buf_printf(out, "%" PRId64 ",%d,%zu,%zu\r\n", cell->flips, cell->held, cell->on_target, cell->on_host);
+            pw_buf_printf(out, "%" PRId64 ",%d,%zu,%zu,", cell->flips, cell->held, cell->on_target, cell->on_host);
+            csv_whose(report, out);
         }
     pw_free(ranked);
 }
 
 static void csv_outputs(const struct pw_report_run *report, struct pw_buf *out)
 {
-    pw_buf_puts(out, "output,error,allowed,nmse,cosine,file_error,file_golden_error,held,reason\r\n");
+    pw_buf_puts(out, "output,error,allowed,nmse,cosine,file_error,file_golden_error,held,reason,target,dims\r\n");
     for (size_t i = 0; i < report->output_count; i++) {
         const struct pw_endtoend_output *o = report->outputs[i];
 
@@ -571,7 +580,8 @@ static void csv_outputs(const struct pw_report_run *report, struct pw_buf *out)
         csv_number(out, o->has_file && compared(&o->file), o->file.max_error, false);
         csv_number(out, o->has_file && compared(&o->file_golden), o->file_golden.max_error, false);
         pw_buf_printf(out, "%d,", o->held);
-        pw_report_csv_field(out, o->reason, true);
+        pw_report_csv_field(out, o->reason, false);
+        csv_whose(report, out);
     }
 }
 

@@ -379,7 +379,7 @@ void pw_report_verify_csv(const struct pw_report_verify *report, struct pw_buf *
 {
     pw_buf_puts(out, "case,signature,operator,shapes,dtype,distribution,property,seed,implementation,verdict,error,"
                      "tolerance,least_tolerance,max_absolute,max_relative,max_ulp,nmse,cosine,reference_error,"
-                     "discriminates,nondeterministic,spread,time_ns,smallest,reason\r\n");
+                     "discriminates,nondeterministic,spread,time_ns,smallest,reason,target,dims\r\n");
     for (size_t i = 0; i < report->case_count; i++) {
         const struct pw_case_result *r = report->cases[i];
         const struct pw_signature *signature = &report->check.inventory->signatures[r->signature];
@@ -408,7 +408,9 @@ void pw_report_verify_csv(const struct pw_report_verify *report, struct pw_buf *
         csv_real(out, r->nondeterministic ? r->spread : NAN);
         pw_buf_printf(out, "%" PRId64 ",", r->time_ns);
         pw_report_csv_field(out, r->shrunk_id ? r->shrunk_id : "", false);
-        pw_report_csv_field(out, r->reason, true);
+        pw_report_csv_field(out, r->reason, false);
+        pw_report_csv_field(out, report->check.target, false);
+        pw_report_csv_field(out, report->check.bindings, true);
     }
 }
 

@@ -22,6 +22,13 @@ assert all(s['signature'] and s['coverage'] for s in r['signatures'])"
 fi
 exits "CSV" 0 "$PORTWRIGHT" --check "$model" --dim "$dims" --format csv --no-timing
 says "CSV has a head" "$scratch/out" "signature,operator,nodes"
+"$PORTWRIGHT" make-graph 'Relu-14 (float32[8])' -o relu.onnx >/dev/null || exit 1
+for command in check verify run; do
+    "$PORTWRIGHT" $command relu.onnx --target opencl --target "plugin:${PW_BUILD:?}/tests/plugin/hasty.so" --format csv --db "" --quiet >several.csv 2>"$scratch/err"
+    [ "$(grep -c ',target,dims' several.csv)" = 1 ] && grep -q ',"opencl",' several.csv && grep -q ',"plugin:' several.csv &&
+        ok "$command of several targets as CSV: one head, rows with their target" ||
+        not_ok "$command of several targets as CSV: one head, rows with their target" several.csv
+done
 exits "Markdown" 0 "$PORTWRIGHT" --check "$model" --dim "$dims" --format md --no-timing
 says "Markdown has a table" "$scratch/out" "| operator | nodes |"
 exits "an operator that the graph lacks" 2 "$PORTWRIGHT" check "$model" --dim "$dims" --op Conv

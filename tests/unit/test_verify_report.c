@@ -192,7 +192,7 @@ static void test_csv_and_markdown(void **state)
     has(&out,
         "\"" FAILED "\",\"00112233445566a1\",\"Softmax-13\",\"float16[3,5] -> float16[3,5]\",\"float16\","
         "\"special\",\"\",18446744073709551615,\"rows<4>\",\"FAIL\",0.002,0.001,inf,0.5,0,0,1e-06,1,,0,1,0.25,1500,"
-        "\"" SMALL "\",\"element [2,4]: got \"\"1\"\" & golden <2>\"\r\n");
+        "\"" SMALL "\",\"element [2,4]: got \"\"1\"\" & golden <2>\",\"opencl\",\"n=5\"\r\n");
     has(&out, "\"'=com.x:Foo-1\""); /* no spreadsheet takes it for a formula */
     pw_buf_clear(&out);
     pw_report_verify_md(&w.report, &out);
