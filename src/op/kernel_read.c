@@ -227,6 +227,9 @@ static pw_status append_file(const struct pw_kernel_context *context, const stru
     /* Sources lie beside the description: a foreign folder must not pull in other files of this machine. */
     if (!*name || strchr(name, '/') || name[0] == '.')
         return pw_yaml_error(node, err, "'%s': expected the name of a file in the same folder", name);
+    for (const char *c = name; *c; c++) /* it stands in a #line, by which the compiler's remarks find their lines */
+        if (*c == '"' || *c == '\\' || (unsigned char)*c < 0x20 || *c == 0x7f)
+            return pw_yaml_error(node, err, "a source's name holds a quote, a backslash or a control character");
     pw_file_join(&path, context->dir, name);
     pw_buf_printf(text, "#line 1 \"%s\"\n", name);
     if (pw_file_read(pw_buf_text(&path), SOURCE_MAX_BYTES, text, &local) != PW_OK)
