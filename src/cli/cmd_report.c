@@ -15,6 +15,7 @@
 
 #define DEFAULT_DB ".portwright/portwright.db"
 #define DEFAULT_PROJECT "portwright.yaml"
+#define STYLE_BYTES_MAX (256 << 10)
 
 struct reading {
     struct pw_arena arena;
@@ -72,9 +73,36 @@ static pw_status apply_sensitivities(struct reading *r, const char *db, struct p
     return status == PW_OK ? pw_store_apply_sensitivities(rows, count, r->inventory, err) : status;
 }
 
-static pw_status write_format(const struct pw_options *options, const struct pw_report *report, struct pw_buf *out,
-                              struct pw_error *err)
+/* What ends the style element would be read as HTML: no CSS needs it. */
+static pw_status read_style(const char *path, struct pw_buf *out, struct pw_error *err)
 {
+    pw_status status = pw_file_read(path, STYLE_BYTES_MAX, out, err);
+
+    if (status == PW_OK && (memchr(out->data, '\0', out->size) || strstr(pw_buf_text(out), "</")))
+        status = pw_error_set(err, PW_ERR_USAGE, "%s: expected CSS, found %s", path,
+                              strstr(pw_buf_text(out), "</") ? "'</'" : "a zero byte");
+    return status;
+}
+
+static pw_status write_html(const char *style_path, const struct pw_report *report, struct pw_buf *out,
+                            struct pw_error *err)
+{
+    struct pw_buf style = {0};
+    pw_status status = style_path ? read_style(style_path, &style, err) : PW_OK;
+
+    if (status == PW_OK)
+        pw_report_html(report, style_path ? pw_buf_text(&style) : NULL, out);
+    pw_buf_clear(&style);
+    return status;
+}
+
+static pw_status write_format(const struct pw_options *options, const char *style, const struct pw_report *report,
+                              struct pw_buf *out, struct pw_error *err)
+{
+    pw_status status;
+
+    if (style && options->format != PW_FORMAT_HTML)
+        return pw_error_set(err, PW_ERR_USAGE, "--style goes with --format html");
     switch (options->format) {
     case PW_FORMAT_JSON:
         return pw_report_json(report, out, err);
@@ -82,7 +110,9 @@ static pw_status write_format(const struct pw_options *options, const struct pw_
         pw_report_csv(report, out);
         break;
     case PW_FORMAT_HTML:
-        pw_report_html(report, out);
+        status = write_html(style, report, out, err);
+        if (status != PW_OK)
+            return status;
         break;
     case PW_FORMAT_JUNIT:
         pw_report_junit(report, out);
@@ -99,8 +129,11 @@ static pw_status write_format(const struct pw_options *options, const struct pw_
 
 int pw_cmd_report(int argc, char **argv)
 {
-    const char *dir = NULL;
-    const struct pw_option_own own[] = {{"baselines", "DIR", "where they are kept (default baselines)", &dir}, {0}};
+    const char *dir = NULL, *style = NULL;
+    const struct pw_option_own own[] = {
+        {"baselines", "DIR", "where they are kept (default baselines)", &dir},
+        {"style", "FILE", "html: CSS in place of the built-in reports/report.css", &style},
+        {0}};
     const struct pw_command_usage usage = {"report", "MODEL",
                                            "Writes what was measured of a graph: coverage, errors, speed, end to end, "
                                            "maturity with its evidence. Opens no\n"
@@ -137,7 +170,7 @@ int pw_cmd_report(int argc, char **argv)
     if (status == PW_OK)
         status = pw_report_build(&request, &report, &err);
     if (status == PW_OK)
-        status = write_format(&options, report, &out, &err);
+        status = write_format(&options, style, report, &out, &err);
     exit_code = status == PW_OK ? pw_options_write(&options, pw_buf_text(&out), out.size) : pw_options_fail(&err);
 done:
     pw_report_destroy(report);

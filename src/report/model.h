@@ -121,7 +121,8 @@ const char *pw_report_figure_text(const char *name, double value, char *dst, siz
 bool pw_report_waiver_over(const struct pw_report *report, const struct pw_triage_entry *entry); /* on its day */
 
 void pw_report_md(const struct pw_report *report, struct pw_buf *out);
-void pw_report_html(const struct pw_report *report, struct pw_buf *out);
+/* style: CSS in place of the built-in (reports/report.css), without "</"; NULL: the built-in. */
+void pw_report_html(const struct pw_report *report, const char *style, struct pw_buf *out);
 void pw_report_csv(const struct pw_report *report, struct pw_buf *out);
 pw_status pw_report_json(const struct pw_report *report, struct pw_buf *out, struct pw_error *err);
 void pw_report_junit(const struct pw_report *report, struct pw_buf *out);

@@ -7,39 +7,10 @@
 #include "report/check.h"
 #include "report/model_svg.h"
 
-/* Colours that stay apart without telling red from green (after Okabe and Ito): blue good, orange near, vermillion bad.
- */
+/* reports/report.css, a line a string. */
 static const char style[] =
-    ":root{color-scheme:light "
-    "dark;--ink:#1a1d21;--soft:#59616b;--paper:#fff;--line:#d5dae0;--good:#0072b2;--warn:#e69f00;"
-    "--bad:#d55e00;--some:#56b4e9;--gen:#009e73;--host:#9aa3ad;--panel:#f5f7f9}\n"
-    "@media(prefers-color-scheme:dark){:root{--ink:#e4e8ec;--soft:#9aa5b1;--paper:#15181c;--line:#353b43;--good:#"
-    "56b4e9;"
-    "--warn:#f0b429;--bad:#ff8a4c;--some:#2b7fb0;--gen:#2fbf96;--host:#6b7580;--panel:#1d2126}}\n"
-    "body{font:15px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);max-width:1100px;margin:2rem "
-    "auto;"
-    "padding:0 1.2rem}\n"
-    "h1{font-size:1.7rem;margin:.2em 0;overflow-wrap:anywhere}h2{margin-top:2.2em;border-bottom:1px solid var(--line)}"
-    "h3{margin-top:1.8em}p.none,.soft{color:var(--soft)}\n"
-    "table{border-collapse:collapse;width:100%;font-size:.86rem}th{text-align:left;color:var(--soft);font-weight:600}"
-    "td,th{padding:.28em .6em;border-bottom:1px solid "
-    "var(--line);vertical-align:top}td.n{white-space:nowrap}td.n,th.n{text-align:right;"
-    "font-variant-numeric:tabular-nums}td.c{overflow-wrap:anywhere;min-width:7em}.wide{overflow-x:auto}\n"
-    ".cards{display:grid;grid-template-columns:repeat(auto-fit,minmax(150px,1fr));gap:.8rem;margin:1.2rem 0}"
-    ".card{background:var(--panel);border-radius:8px;padding:.7rem 1rem}.card b{display:block;font-size:1.5rem}\n"
-    ".v{font-weight:600}.v-held{color:var(--good)}.v-failed{color:var(--bad);text-decoration:underline}"
-    ".v-unproven,.v-mistrusted{color:var(--warn)}\n"
-    "svg{width:100%;height:auto;margin:.4rem 0}.chart svg{min-width:640px}td svg{width:90px}svg "
-    "text{fill:var(--ink);font:12px "
-    "system-ui,sans-serif}"
-    "svg .small{font-size:11px}svg .end{text-anchor:end}svg .middle{text-anchor:middle}svg text.on{fill:#fff}\n"
-    ".grid{stroke:var(--line)}.limit{stroke:var(--ink);stroke-dasharray:4 3}.roof{stroke:var(--soft);fill:none;"
-    "stroke-dasharray:2 2}.trend{fill:none;stroke:var(--good);stroke-width:1.5}\n"
-    ".good,.c-kernel{fill:var(--good)}.warn{fill:var(--warn)}.bad,.c-missing{fill:var(--bad)}.c-library{fill:var(--"
-    "some)}"
-    ".c-generated{fill:var(--gen)}.c-host,.c-unknown{fill:var(--host)}.c-unknown{opacity:.4}\n"
-    ".h-good{fill:#0072b2}.h-some{fill:#3d8fbf}.h-warn{fill:#b87800}.h-bad{fill:#c04d00}.h-none{fill:var(--panel)}\n"
-    "@media print{body{max-width:none;margin:0}h2{break-before:auto}}\n";
+#include "report_style.h"
+    ;
 
 /* A value with so many digits, fixed (f), scientific (e) or general (g). */
 static void cell_real(struct pw_buf *out, int digits, char form, const char *suffix, double value)
@@ -336,7 +307,7 @@ static void target_part(const struct pw_report *report, const struct pw_report_t
     environment(p, out);
 }
 
-void pw_report_html(const struct pw_report *report, struct pw_buf *out)
+void pw_report_html(const struct pw_report *report, const char *other_style, struct pw_buf *out)
 {
     char flops[32];
 
@@ -344,7 +315,7 @@ void pw_report_html(const struct pw_report *report, struct pw_buf *out)
                      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"><title>");
     pw_report_xml_text(out, report->model_path);
     pw_buf_puts(out, "</title><style>\n");
-    pw_buf_puts(out, style);
+    pw_buf_puts(out, other_style ? other_style : style);
     pw_buf_puts(out, "</style></head><body>\n<h1>");
     pw_report_xml_text(out, report->model_path);
     pw_buf_printf(

@@ -18,6 +18,15 @@ for format in md html csv junit openmetrics; do
 done
 says "HTML is whole" report.html "</html>"
 says "HTML has its pictures" report.html "<svg"
+says "HTML has the template's style" report.html "--good: #0072b2;"
+echo "body { color: teal }" >mine.css
+exits "a style of one's own" 0 "$PORTWRIGHT" report small.onnx --dim $dims --format html --style mine.css -o mine.html
+says "is in the file" mine.html "color: teal"
+exits "and the built-in one is not" 1 grep -q "0072b2;" mine.html
+echo "</style><script>alert(1)</script>" >hostile.css
+exits "a style that ends itself is refused" 2 "$PORTWRIGHT" report small.onnx --format html --style hostile.css
+says "by name" "$scratch/err" "hostile.css: expected CSS"
+exits "a style of another format is wrong usage" 2 "$PORTWRIGHT" report small.onnx --style mine.css
 says "OpenMetrics ends as it must" report.openmetrics "# EOF"
 says "JUnit has a suite" report.junit '<testsuite name="opencl"'
 if command -v python3 >/dev/null 2>&1; then

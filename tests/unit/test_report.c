@@ -127,7 +127,7 @@ static void test_nothing_measured(void **state)
     shows(&text, "**unproven**");
     shows(&text, "Nothing was measured on it");
     pw_buf_clear(&text);
-    pw_report_html(report, &text);
+    pw_report_html(report, NULL, &text);
     shows(&text, "Nothing was benchmarked");
     pw_buf_clear(&text);
     pw_report_openmetrics(report, &text);
@@ -149,7 +149,7 @@ static void test_hostile_names(void **state)
 
     (void)state;
     report->targets[0].rows[0].result = &result;
-    pw_report_html(report, &text);
+    pw_report_html(report, NULL, &text);
     assert_null(strstr(pw_buf_text(&text), "<script"));
     shows(&text, "&lt;script&gt;&quot;a&amp;b");
     assert_null(strchr(pw_buf_text(&text), '\x01'));
@@ -184,7 +184,7 @@ static void test_a_hostile_database(void **state)
     report->targets[0].rows[0].result = &result;
     report->targets[0].run.id = 7;
     report->targets[0].run.environment_id = EVIL;
-    pw_report_html(report, &text);
+    pw_report_html(report, NULL, &text);
     assert_null(strstr(pw_buf_text(&text), "<script"));
     shows(&text, "newest run's (&lt;script&gt;");
     pw_buf_clear(&text);
@@ -225,7 +225,7 @@ static void test_environments(void **state)
     shows(&text, "2.0 us †");
     shows(&text, "another environment than the newest run's (now)");
     pw_buf_clear(&text);
-    pw_report_html(report, &text);
+    pw_report_html(report, NULL, &text);
     shows(&text, "2.0 us †</td>");
     shows(&text, "another environment than the newest run's (now)");
     pw_buf_clear(&text);
@@ -261,7 +261,7 @@ static void test_side_by_side(void **state)
     signature.shape_arithmetic = false;
     assert_string_equal(pw_buf_text(&text), "");
     pw_buf_clear(&text);
-    pw_report_html(report, &text);
+    pw_report_html(report, NULL, &text);
     shows(&text, "<th colspan=\"4\">plugin:chip.so</th>");
     shows(&text, "<td class=\"c\">plugin:chip.so</td></tr>");
     pw_buf_clear(&text);
