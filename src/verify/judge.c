@@ -107,7 +107,7 @@ pw_status pw_judge_prepare(struct pw_case_run *run, struct pw_error *err)
                 (call->op->category == PW_CATEGORY_LAYOUT || !strcmp(call->op->name, "Identity")) &&
                 protocol->bitwise.copies;
     run->off_by_one_allowed = !protocol->bitwise.integers && call->op->category == PW_CATEGORY_QUANTIZATION;
-    if (owes_bits(run) && !tolerance.by_rule) {
+    if (owes_bits(run) && (!tolerance.by_rule || (tolerance.bitwise && run->spec->property[0]))) {
         run->result.tolerance = 0;
         run->result.tolerance_why = "exact draws: every order of summation gives the same bits";
         run->rounded = true;

@@ -536,6 +536,23 @@ static void test_linear_in_narrow_dtypes(void **state)
     close_site(&s);
 }
 
+/* A demand for bits makes no property of exact draws any laxer: there both sides have them. */
+static void test_bits_and_properties(void **state)
+{
+    struct pw_bitwise_rule rule = {.match = {.op = "MatMul"}};
+    struct site s;
+
+    (void)state;
+    open_site(&s, "MatMul-13 (float32[7,60], float32[60,19])", NULL);
+    assert_true(run_case(&s, "f32:graph:exact/linear:1").last.tolerance == 0);
+    s.protocol->bitwise.rules = &rule;
+    s.protocol->bitwise.rule_count = 1;
+    assert_true(run_case(&s, "f32:graph:exact/linear:1").last.tolerance == 0);
+    assert_int_equal(run_case(&s, "f32:graph:exact/linear:1").last.verdict, PW_VERDICT_PASS);
+    s.protocol->bitwise.rule_count = 0;
+    close_site(&s);
+}
+
 /* One output in the negative tail of a GELU: the terms that cancel there are as large as the input, not as the output.
  * A wrong element among eight is seen all the same. */
 static void test_few_outputs_in_a_tail(void **state)
@@ -775,6 +792,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_broadcasting_in_every_position),
         cmocka_unit_test(test_property_sees_a_wrong_sum),
         cmocka_unit_test(test_linear_in_narrow_dtypes),
+        cmocka_unit_test(test_bits_and_properties),
         cmocka_unit_test(test_few_outputs_in_a_tail),
         cmocka_unit_test(test_dtypes_of_their_own),
         cmocka_unit_test(test_few_elements_that_cancel),
