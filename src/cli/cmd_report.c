@@ -78,7 +78,7 @@ static pw_status read_style(const char *path, struct pw_buf *out, struct pw_erro
 {
     pw_status status = pw_file_read(path, STYLE_BYTES_MAX, out, err);
 
-    if (status == PW_OK && (memchr(out->data, '\0', out->size) || strstr(pw_buf_text(out), "</")))
+    if (status == PW_OK && (memchr(pw_buf_text(out), '\0', out->size) || strstr(pw_buf_text(out), "</")))
         status = pw_error_set(err, PW_ERR_USAGE, "%s: expected CSS, found %s", path,
                               strstr(pw_buf_text(out), "</") ? "'</'" : "a zero byte");
     return status;
