@@ -89,8 +89,10 @@ struct pw_baseline {
 };
 
 void pw_baseline_clear(struct pw_baseline *baseline); /* a zeroed one is fine */
-/* PW_ERR_FORMAT names file, line and key. */
+/* PW_ERR_FORMAT names file, line and key. A file with a baseline's name holds what its name says: a copy of what is
+ * pending is no approved one. */
 pw_status pw_baseline_read(const char *path, struct pw_baseline *out, struct pw_error *err);
+pw_status pw_baseline_check_name(const struct pw_baseline *baseline, struct pw_error *err); /* by its path */
 pw_status pw_baseline_print(const struct pw_baseline *baseline, struct pw_buf *out, struct pw_error *err);
 const struct pw_baseline_set *pw_baseline_set_of(const struct pw_baseline *baseline, const char *dims); /* NULL: none */
 const struct pw_baseline_row *pw_baseline_row_of(const struct pw_baseline_set *set, const char *id);

@@ -78,6 +78,27 @@ static void put_name(struct pw_buf *out, const char *folder, pw_baseline_kind ki
         pw_buf_puts(out, "pending.yaml");
 }
 
+pw_status pw_baseline_check_name(const struct pw_baseline *b, struct pw_error *err)
+{
+    const char *slash = strrchr(b->path, '/');
+    struct pw_baseline_file file = {0};
+    char environment[32];
+
+    if (!parse_name(slash ? slash + 1 : b->path, &file, environment))
+        return PW_OK; /* a name of the user's own */
+    if (b->kind != file.kind || strcmp(b->environment_id, environment) != 0)
+        return pw_error_set(err, PW_ERR_USAGE, "%s holds a %s baseline%s%s: its name says something else", b->path,
+                            pw_baseline_kind_name(b->kind), b->environment_id[0] ? " of environment " : "",
+                            b->environment_id);
+    if (b->number != file.number && !b->number)
+        return pw_error_set(err, PW_ERR_USAGE,
+                            "%s: its 'number' is pending, so nobody approved it under the number of its name", b->path);
+    if (b->number != file.number)
+        return pw_error_set(err, PW_ERR_USAGE, "%s: its 'number' is %d, its name says something else", b->path,
+                            b->number);
+    return PW_OK;
+}
+
 static int by_kind_and_number(const void *a, const void *b)
 {
     const struct pw_baseline_file *x = a, *y = b;
@@ -278,16 +299,6 @@ static pw_status approve_one(const char *folder, struct pending *pending, const 
     return status;
 }
 
-/* A file that was copied under another name would be approved as something that it is not. */
-static pw_status check_name(const struct pw_baseline_file *file, const struct pw_baseline *b, struct pw_error *err)
-{
-    if (b->kind == file->kind && !strcmp(b->environment_id, file->environment_id))
-        return PW_OK;
-    return pw_error_set(err, PW_ERR_USAGE, "%s holds a %s baseline%s%s: its name says something else", file->path,
-                        pw_baseline_kind_name(b->kind), b->environment_id[0] ? " of environment " : "",
-                        b->environment_id);
-}
-
 static pw_status read_pending(const struct pw_baseline_file *files, size_t count, struct pending *pending,
                               size_t *pending_count, int *highest, struct pw_error *err)
 {
@@ -302,8 +313,6 @@ static pw_status read_pending(const struct pw_baseline_file *files, size_t count
         status = hash_file(files[i].path, &pending[*pending_count].hash, err);
         if (status == PW_OK)
             status = pw_baseline_read(files[i].path, &pending[(*pending_count)++].baseline, err);
-        if (status == PW_OK)
-            status = check_name(&files[i], &pending[*pending_count - 1].baseline, err);
     }
     return status;
 }

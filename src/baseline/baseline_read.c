@@ -367,6 +367,8 @@ pw_status pw_baseline_read(const char *path, struct pw_baseline *out, struct pw_
         status = read_kernels(&made, pw_yaml_get(root, "kernels"), err);
     if (status == PW_OK)
         status = read_sets(&made, pw_yaml_get(root, "sets"), err);
+    if (status == PW_OK)
+        status = pw_baseline_check_name(&made, err);
     if (status == PW_OK) {
         pw_baseline_sort(&made);
         *out = made;

@@ -645,6 +645,32 @@ static void test_renamed_pending(void **state)
     pw_buf_clear(&text);
 }
 
+/* What is pending, copied to the name of an approved one, and an approved one to another's name. */
+static void test_copied_to_a_number(void **state)
+{
+    struct pw_baseline b = made(PW_BASELINE_PRECISION), back = {0};
+    struct pw_error err = {0};
+
+    (void)state;
+    for (b.number = 0; b.number < 3; b.number++) {
+        struct pw_buf text = {0};
+        pw_status status;
+
+        assert_int_equal(pw_baseline_print(&b, &text, &err), PW_OK);
+        assert_int_equal(pw_file_write(path_of("precision-2.yaml"), pw_buf_text(&text), text.size, &err), PW_OK);
+        assert_int_equal(pw_file_write(path_of("mine.yaml"), pw_buf_text(&text), text.size, &err), PW_OK);
+        pw_error_clear(&err);
+        status = pw_baseline_read(path_of("precision-2.yaml"), &back, &err);
+        assert_int_equal(status == PW_OK, b.number == 2);
+        assert_true(b.number == 2 || strstr(err.message, b.number ? "'number' is 1" : "nobody approved it"));
+        pw_baseline_clear(&back);
+        pw_error_clear(&err);
+        assert_int_equal(pw_baseline_read(path_of("mine.yaml"), &back, &err), PW_OK); /* says nothing of a number */
+        pw_baseline_clear(&back);
+        pw_buf_clear(&text);
+    }
+}
+
 /* Of so many signatures that the reader would refuse the file, nothing is written: not pending, and not approved. */
 static void test_too_many_signatures(void **state)
 {
@@ -681,11 +707,22 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(test_round_trip),   TEST(test_bad_files),         TEST(test_approval),
-        TEST(test_leftovers),    TEST(test_approvals_at_once), TEST(test_unchanged_lines_stay),
-        TEST(test_join),         TEST(test_ratios_of_slices),  TEST(test_folders),
-        TEST(test_kept_kernels), TEST(test_reports),           TEST(test_mutated_files),
-        TEST(test_short_memory), TEST(test_renamed_pending),   TEST(test_too_many_signatures),
+        TEST(test_round_trip),
+        TEST(test_bad_files),
+        TEST(test_approval),
+        TEST(test_leftovers),
+        TEST(test_approvals_at_once),
+        TEST(test_unchanged_lines_stay),
+        TEST(test_join),
+        TEST(test_ratios_of_slices),
+        TEST(test_folders),
+        TEST(test_kept_kernels),
+        TEST(test_reports),
+        TEST(test_mutated_files),
+        TEST(test_short_memory),
+        TEST(test_renamed_pending),
+        TEST(test_too_many_signatures),
+        TEST(test_copied_to_a_number),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
