@@ -502,11 +502,11 @@ void pw_report_run_md(const struct pw_report_run *report, struct pw_buf *out)
 
 /* ---- CSV ---- */
 
-static void csv_number(struct pw_buf *out, bool known, double value, bool last)
+static void csv_number(struct pw_buf *out, bool known, double value)
 {
     if (known && !isnan(value))
         pw_buf_printf(out, "%.9g", value);
-    pw_buf_puts(out, last ? "\r\n" : ",");
+    pw_buf_putc(out, ',');
 }
 
 /* The last columns: of several targets and binding sets, which one the row is of. */
@@ -532,10 +532,10 @@ static void csv_nodes(const struct pw_report_run *report, struct pw_buf *out)
         pw_report_csv_field(out, row->implementation, false);
         pw_report_csv_field(out, row->dtype == PW_DTYPE_UNDEFINED ? "" : pw_dtype_name(row->dtype), false);
         pw_buf_printf(out, "%zu,", row->runs);
-        csv_number(out, row->has_isolated, row->isolated.max_error, false);
-        csv_number(out, row->has_isolated, row->tolerance, false);
-        csv_number(out, compared(&row->propagated), row->propagated.max_error, false);
-        csv_number(out, compared(&row->propagated), row->allowed, false);
+        csv_number(out, row->has_isolated, row->isolated.max_error);
+        csv_number(out, row->has_isolated, row->tolerance);
+        csv_number(out, compared(&row->propagated), row->propagated.max_error);
+        csv_number(out, compared(&row->propagated), row->allowed);
         pw_report_csv_field(out, pw_node_standing_name(row->standing), false);
         pw_buf_printf(out, "%d,", row->nonfinite_origin);
         if (row->time_ns)
@@ -558,8 +558,8 @@ static void csv_layers(const struct pw_report_run *report, struct pw_buf *out)
 
             pw_report_csv_field(out, ranked[i]->name, false);
             pw_buf_printf(out, "%zu,%s,%d,", ranked[i]->node_count, pw_dtype_name(cell->dtype), cell->ran);
-            csv_number(out, cell->ran, cell->damage, false);
-            csv_number(out, cell->ran, cell->max_error, false);
+            csv_number(out, cell->ran, cell->damage);
+            csv_number(out, cell->ran, cell->max_error);
             pw_buf_printf(out, "%" PRId64 ",%d,%zu,%zu,", cell->flips, cell->held, cell->on_target, cell->on_host);
             csv_whose(report, out);
         }
@@ -573,12 +573,12 @@ static void csv_outputs(const struct pw_report_run *report, struct pw_buf *out)
         const struct pw_endtoend_output *o = report->outputs[i];
 
         pw_report_csv_field(out, o->name, false);
-        csv_number(out, compared(&o->golden), o->golden.max_error, false);
-        csv_number(out, true, o->tolerance, false);
-        csv_number(out, compared(&o->golden), o->golden.nmse, false);
-        csv_number(out, compared(&o->golden), o->golden.cosine, false);
-        csv_number(out, o->has_file && compared(&o->file), o->file.max_error, false);
-        csv_number(out, o->has_file && compared(&o->file_golden), o->file_golden.max_error, false);
+        csv_number(out, compared(&o->golden), o->golden.max_error);
+        csv_number(out, true, o->tolerance);
+        csv_number(out, compared(&o->golden), o->golden.nmse);
+        csv_number(out, compared(&o->golden), o->golden.cosine);
+        csv_number(out, o->has_file && compared(&o->file), o->file.max_error);
+        csv_number(out, o->has_file && compared(&o->file_golden), o->file_golden.max_error);
         pw_buf_printf(out, "%d,", o->held);
         pw_report_csv_field(out, o->reason, false);
         csv_whose(report, out);
