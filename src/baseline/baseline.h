@@ -30,6 +30,11 @@
 typedef enum { PW_BASELINE_PRECISION, PW_BASELINE_THROUGHPUT, PW_BASELINE_KIND_COUNT } pw_baseline_kind;
 const char *pw_baseline_kind_name(pw_baseline_kind kind);
 
+/* Who approves and decides: PORTWRIGHT_USER, git's author or committer in the environment, the account's full name, the
+ * login's name; "" unknown. Returns dst. */
+#define PW_BASELINE_NAME 64
+const char *pw_baseline_approver(char *dst, size_t size);
+
 struct pw_baseline_interval { /* a median with its interval; NaN unknown */
     double median, low, high;
 };

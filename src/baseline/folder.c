@@ -2,13 +2,18 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/compiler.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "baseline/baseline.h"
 
 #define ID_DIGITS 12
 #define NAME_MAX_BYTES 60
@@ -127,4 +132,29 @@ void pw_folder_unlock(int fd)
 {
     if (fd >= 0)
         close(fd);
+}
+
+const char *pw_baseline_approver(char *dst, size_t size)
+{
+    static const char *const chosen[] = {"PORTWRIGHT_USER", "GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME"};
+    static const char *const login[] = {"LOGNAME", "USER"};
+    const struct passwd *user = getpwuid(geteuid());
+    const char *name = NULL;
+    size_t length;
+
+    for (size_t i = 0; i < PW_COUNT_OF(chosen) && (!name || !name[0]); i++)
+        name = getenv(chosen[i]);
+    if ((!name || !name[0]) && user && user->pw_gecos && user->pw_gecos[0] != ',')
+        name = user->pw_gecos;
+    length = name ? user && name == user->pw_gecos ? strcspn(name, ",") : strlen(name) : 0;
+    for (size_t i = 0; i < PW_COUNT_OF(login) && !length; i++) {
+        name = getenv(login[i]);
+        length = name ? strlen(name) : 0;
+    }
+    if (!length && user) {
+        name = user->pw_name;
+        length = strlen(name);
+    }
+    snprintf(dst, size, "%.*s", (int)(length < size ? length : size - 1), name ? name : "");
+    return dst;
 }

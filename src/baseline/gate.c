@@ -8,6 +8,7 @@
 #include "base/compiler.h"
 #include "base/mem.h"
 
+#define GROSS 4        /* the gate study's 1,848 pairs of sessions of one kernel differed by at most 2.6 */
 #define CONFIRM_MIN 15 /* pairs: fewer cannot reach alpha once Holm has corrected for a few suspects */
 
 const char *pw_gate_kind_name(pw_gate_kind kind)
@@ -245,6 +246,9 @@ static void decide_by_sessions(const struct pw_stats_comparison *c, const struct
             set(result, PW_GATE_THROUGHPUT, PW_GATE_INCONCLUSIVE,
                 "%.0f %% slower than recorded with the very same kernel: the machine or portwright changed",
                 percent(c->ratio));
+        else if (s->unconfirmable && c->low > GROSS)
+            set(result, PW_GATE_THROUGHPUT, PW_GATE_WORSE,
+                "%.1f times as slow, which no two sessions of one kernel are (%s)", c->ratio, s->unconfirmable);
         else if (s->unconfirmable)
             set(result, PW_GATE_THROUGHPUT, PW_GATE_INCONCLUSIVE,
                 "looks %.0f %% slower, which sessions alone do not prove: %s", percent(c->ratio), s->unconfirmable);

@@ -2,7 +2,6 @@
  * portwright baseline record|list|diff|approve: what a graph was on a target, reviewed as text. Record runs a check
  * and writes what is pending; approve numbers it; neither list, diff nor approve opens a device.
  */
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -157,32 +156,13 @@ static int list(const struct pw_options *options, const struct texts *own)
 
 /* ---- approve ---- */
 
-static const char *who(struct pw_arena *arena)
-{
-    static const char *const variables[] = {"PORTWRIGHT_USER", "GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME"};
-    const struct passwd *user;
-
-    for (size_t i = 0; i < PW_COUNT_OF(variables); i++) {
-        const char *name = getenv(variables[i]);
-
-        if (name && name[0])
-            return name;
-    }
-    user = getpwuid(geteuid());
-    if (!user)
-        return "";
-    if (user->pw_gecos && user->pw_gecos[0] && user->pw_gecos[0] != ',')
-        return pw_arena_strndup(arena, user->pw_gecos, strcspn(user->pw_gecos, ","));
-    return user->pw_name;
-}
-
 static int approve(const struct pw_options *options, const struct texts *own)
 {
     struct folders f = {0};
     struct pw_buf out = {0};
     struct pw_error err = {0};
-    char now[32];
-    struct pw_baseline_approval approval = {.by = own->by ? own->by : who(&f.arena),
+    char now[32], name[PW_BASELINE_NAME];
+    struct pw_baseline_approval approval = {.by = own->by ? own->by : pw_baseline_approver(name, sizeof name),
                                             .message = own->message ? own->message : "",
                                             .at = pw_clock_iso(pw_clock_wall_ms(), now, sizeof now)};
     size_t approved = 0;

@@ -42,12 +42,12 @@ static int probe(const char *dir)
     if (fd < 0) {
         why = errno;
     } else {
+        unlink(path.data); /* at once: it costs its room until it is closed, and a killed process leaves nothing */
         errno = ENOSPC;
         if (write(fd, zeros, sizeof zeros) != (ssize_t)sizeof zeros)
             why = errno;
         if (close(fd) != 0 && !why)
             why = errno;
-        unlink(path.data);
     }
     pw_buf_clear(&path);
     return why;

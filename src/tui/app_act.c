@@ -1,5 +1,4 @@
 /* What the model's intents do outside: jobs, files, editor, clipboard. */
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +7,7 @@
 #include "base/clock.h"
 #include "base/compiler.h"
 #include "base/file.h"
+#include "baseline/baseline.h"
 #include "baseline/triage.h"
 #include "report/verify.h"
 #include "tui/app_internal.h"
@@ -227,22 +227,6 @@ void pw_app_key(struct pw_app *app, const struct pw_input *input)
     app->dirty = true;
 }
 
-/* Who decides and approves here: as portwright baseline approve finds it, the login's name before the account's. */
-static const char *who(void)
-{
-    static const char *const variables[] = {"PORTWRIGHT_USER", "GIT_AUTHOR_NAME", "LOGNAME", "USER"};
-    const struct passwd *user;
-
-    for (size_t i = 0; i < PW_COUNT_OF(variables); i++) {
-        const char *name = getenv(variables[i]);
-
-        if (name && name[0])
-            return name;
-    }
-    user = getpwuid(geteuid());
-    return user ? user->pw_name : "";
-}
-
 void pw_app_look_around(struct pw_app *app)
 {
     int64_t wall = pw_clock_wall_ms(), now = pw_clock_ns() / 1000000;
@@ -254,7 +238,7 @@ void pw_app_look_around(struct pw_app *app)
     pw_triage_today(wall, app->tui->today);
     pw_triage_today(wall + (int64_t)30 * 24 * 3600 * 1000, app->tui->in_a_month);
     if (!app->tui->user_name[0])
-        snprintf(app->tui->user_name, sizeof app->tui->user_name, "%.60s", who());
+        pw_baseline_approver(app->tui->user_name, sizeof app->tui->user_name);
     if (app->session_count)
         pw_session_triage(app->sessions[0], NULL, 0, &err); /* a failure is said when there is something to keep */
 }

@@ -87,7 +87,7 @@ bool pw_case_id_print(const struct pw_signature *signature, const struct pw_case
     struct pw_buf text = {0};
     bool fits;
 
-    pw_buf_printf(&text, "2:%s:%s:", signature->id, pw_dtype_facts(pw_case_dtype(signature, spec))->short_name);
+    pw_buf_printf(&text, "3:%s:%s:", signature->id, pw_dtype_facts(pw_case_dtype(signature, spec))->short_name);
     if (!spec->change_count)
         pw_buf_puts(&text, "graph");
     for (int i = 0; i < spec->change_count; i++) {
@@ -215,14 +215,14 @@ pw_status pw_case_id_parse(const char *id, char signature[17], struct pw_case_sp
     if (strlen(id) >= PW_CASE_ID_MAX)
         return pw_error_set(err, PW_ERR_USAGE, "case '%.64s…': expected fewer than %d characters, found %zu", id,
                             PW_CASE_ID_MAX, strlen(id));
-    if (!take(&at, ':', version, sizeof version) || strcmp(version, "2") != 0)
-        return pw_error_set(err, PW_ERR_USAGE, "case '%s': expected format 2 (2:<signature>:…), found '%.*s'", id,
+    if (!take(&at, ':', version, sizeof version) || strcmp(version, "3") != 0)
+        return pw_error_set(err, PW_ERR_USAGE, "case '%s': expected format 3 (3:<signature>:…), found '%.*s'", id,
                             (int)strcspn(id, ":"), id);
     if (!take(&at, ':', signature, 17) || !is_hex(signature, 16) || !take(&at, ':', dtype, sizeof dtype) ||
         !take(&at, ':', shapes, sizeof shapes) || !take(&at, ':', dist, sizeof dist) ||
         !take(&at, ':', seed, sizeof seed) || *at)
         return pw_error_set(err, PW_ERR_USAGE,
-                            "case '%s': expected 2:<signature>:<dtype>:<shapes>:<distribution>[/<property>]:<seed>",
+                            "case '%s': expected 3:<signature>:<dtype>:<shapes>:<distribution>[/<property>]:<seed>",
                             id);
     spec->dtype = pw_dtype_parse(dtype);
     if (spec->dtype == PW_DTYPE_UNDEFINED && strcmp(dtype, pw_dtype_facts(PW_DTYPE_UNDEFINED)->short_name) != 0)

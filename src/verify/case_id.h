@@ -2,7 +2,7 @@
  * What makes a case, and its id. The id rebuilds the case on any machine that has the graph, the dims
  * and the same portwright: nothing else is remembered.
  *
- *   2:<signature>:<dtype>:<shapes>:<dist>[/<property>]:<seed or captured hash>
+ *   3:<signature>:<dtype>:<shapes>:<dist>[/<property>]:<seed or captured hash>
  *   <shapes> = graph | change[,change…]
  *   change   = iN=AxBxC   input N has this shape (a scalar: iN=s)
  *            | vN=A.B.C   the content of parameter input N (none: vN=e)

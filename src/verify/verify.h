@@ -41,8 +41,8 @@ typedef enum {
 } pw_dist;
 const char *pw_dist_name(pw_dist dist);
 
-/* Id format 2: "2:<signature id>:<dtype>:<shapes>:<dist>[/<property>]:<seed>", e.g. "2:8f2c…:f32:graph:normal:1" or
- * "2:8f2c…:f16:i0=7x384,i1=384x13,axis=-1:cancel:5"; verify/case_id.h has the grammar. The dtype is the storage dtype
+/* Id format 3: "3:<signature id>:<dtype>:<shapes>:<dist>[/<property>]:<seed>", e.g. "3:8f2c…:f32:graph:normal:1" or
+ * "3:8f2c…:f16:i0=7x384,i1=384x13,axis=-1:cancel:5"; verify/case_id.h has the grammar. The dtype is the storage dtype
  * of the first floating input's type variable (of the first input or output when none floats). Captured tensors are
  * named by their content hash in the place of the seed. Every id rebuilds its case exactly. */
 #define PW_CASE_ID_MAX 256

@@ -54,10 +54,10 @@ for source in "$PW_SOURCE"/ops/softmax/*.cl; do
 done
 exits "a kernel that is wrong by a thousandth fails the gate" 1 "$PORTWRIGHT" check "$model" --dim "$dims" --ops-dir wrong --no-timing
 says "the wrong operator is named" "$scratch/out" "FAIL Softmax"
-case_id=$(sed -n 's/.*--case \(2:[^ ]*\).*/\1/p' "$scratch/out" | head -n 1)
-for bad in x ../../etc "%n%s" "2:nothex"; do
+case_id=$(sed -n 's/.*--case \(3:[^ ]*\).*/\1/p' "$scratch/out" | head -n 1)
+for bad in x ../../etc "%n%s" "3:nothex"; do
     exits "a case named '$bad'" 2 "$PORTWRIGHT" check "$model" --dim "$dims" --no-timing --case "$bad"
-    says "the message says how one is written" "$scratch/err" "2:<signature>:"
+    says "the message says how one is written" "$scratch/err" "3:<signature>:"
 done
 exits "the printed reproducer reproduces it" 1 "$PORTWRIGHT" check "$model" --dim "$dims" --ops-dir wrong --case "$case_id"
 says "and names the element" "$scratch/out" "element ["

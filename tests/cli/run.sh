@@ -142,7 +142,7 @@ exits "capture" 0 "$run" run small.onnx --dim "$dims" --capture kept --no-timing
 grep -q "Softmax" kept/index && ok "the index has the nodes" || not_ok "the index has the nodes" kept/index
 exits "captured activations hold" 0 "$run" verify small.onnx --dim "$dims" --captured kept --dist captured --op Tanh
 exits "a wrong kernel fails on them" 1 "$run" verify small.onnx --dim "$dims" --captured kept --dist captured --op Tanh --ops-dir wrong --no-shrink
-case_id=$(sed -n 's/.*--case \(2:[^ ]*captured[^ ]*\).*/\1/p' "$scratch/out" | head -n 1)
+case_id=$(sed -n 's/.*--case \(3:[^ ]*captured[^ ]*\).*/\1/p' "$scratch/out" | head -n 1)
 [ -n "$case_id" ] && grep -q "${case_id##*:}" kept/index && ok "its id names the tensors' hash" || not_ok "its id names the tensors' hash" "$scratch/out"
 exits "and reproduces it" 1 "$run" verify small.onnx --dim "$dims" --captured kept --case "$case_id" --ops-dir wrong --no-shrink
 says "with the same element" "$scratch/out" "element ["

@@ -34,7 +34,7 @@ cp "$scratch/out" report
 says "as a timeout" report "TIMEOUT Abs-13"
 says "after the time that was given" report "no answer within 1 s"
 says "the other operator held" report "1 held, 1 failed"
-says "the line that reproduces it keeps the time" report "--case-timeout 1000ms --case 2:"
+says "the line that reproduces it keeps the time" report "--case-timeout 1000ms --case 3:"
 exits "every case is listed" 1 verify --cases 6 --dist normal,exact --case-timeout 1s --format csv
 grep Abs-13 "$scratch/out" | grep -q ',"PASS",' && ok "the next case of the hung operator ran and held" ||
     not_ok "the next case of the hung operator ran and held" "$scratch/out"

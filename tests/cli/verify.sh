@@ -6,7 +6,7 @@ cd "$scratch" || exit 1
 "$PORTWRIGHT" make-graph "Softmax-13 axis=-1 (float32[6,19])" -o softmax.onnx >"$scratch/out" 2>&1 || exit 1
 verify() { "$PORTWRIGHT" verify softmax.onnx --dtype graph --db "" --quiet "$@"; }
 # cases FILE FIELD: that field of every line of a CSV report (its texts hold no commas up to there but in quotes)
-cases() { sed -n 's/^"\(2:[^"]*\)","\([^"]*\)","\([^"]*\)","\([^"]*\)","\([^"]*\)","\([^"]*\)","\([^"]*\)",.*/'"\\$2"'/p' "$1"; }
+cases() { sed -n 's/^"\(3:[^"]*\)","\([^"]*\)","\([^"]*\)","\([^"]*\)","\([^"]*\)","\([^"]*\)","\([^"]*\)",.*/'"\\$2"'/p' "$1"; }
 equal() { # NAME GOT WANT
     if [ "$2" = "$3" ]; then ok "$1"; else echo "    got '$2', expected '$3'"; not_ok "$1"; fi
 }
@@ -33,7 +33,7 @@ signature=$(cases first.csv 2 | head -n 1)
 exits "one case" 0 verify --case "$id" --format csv
 equal "that one" "$(cases "$scratch/out" 1)" "$id"
 equal "the same figures" "$(sed -n 2p "$scratch/out" | cut -d, -f1-22)" "$(grep -F "\"$id\"" first.csv | cut -d, -f1-22)"
-exits "a property is a case" 0 verify --case "2:$signature:f32:graph:normal/sum:3"
+exits "a property is a case" 0 verify --case "3:$signature:f32:graph:normal/sum:3"
 
 # ---- what is refused ----
 refuses() { # TEXT option...
@@ -47,13 +47,13 @@ refuses "expected graph or names such as float16" --dtype float99
 refuses "--budget 'soon': expected a duration such as 10s" --budget soon
 refuses "expected a whole number from 1" --cases 0
 refuses "the graph has no such operator" --op Conv
-refuses "expected 2:<signature>" --case 2:zz
-refuses "no signature of this graph" --case 2:0123456789abcdef:f32:graph:normal:1
+refuses "expected 3:<signature>" --case 3:zz
+refuses "no signature of this graph" --case 3:0123456789abcdef:f32:graph:normal:1
 refuses "give the folder with --captured" --dist captured
 refuses "nowhere/index" --captured nowhere
 exits "nothing that was asked for can be made" 1 verify --dtype int32
 says "and it is said" "$scratch/out" "no case can be made of the distributions and dtypes that were asked for"
-exits "a case of another operator's input" 1 verify --case "2:$signature:f32:i5=1x1:exact:1"
+exits "a case of another operator's input" 1 verify --case "3:$signature:f32:i5=1x1:exact:1"
 says "an input that the node does not have" "$scratch/out" "changes input 5, which the node does not have"
 
 # ---- what would be judged ----
@@ -95,12 +95,12 @@ equal "in the same way" "$(sed -n '/^FAIL /,/^  output/p' "$scratch/out")" "$(se
 exits "the smallest case's line fails" 1 eval "\"\$PORTWRIGHT\" $smallest --db '' --quiet"
 says "and is one element" "$scratch/out" "FAIL Softmax-13  float32[1,1] -> float32[1,1]  exact"
 exits "with the kernel right again it holds" 0 eval "\"\$PORTWRIGHT\" $(echo "$smallest" | sed 's/ --ops-dir wrong//') --db '' --quiet"
-exits "the property fails too" 1 verify --ops-dir wrong --case "2:$signature:f32:graph:normal/sum:3" --no-shrink
+exits "the property fails too" 1 verify --ops-dir wrong --case "3:$signature:f32:graph:normal/sum:3" --no-shrink
 says "it is named" "$scratch/out" "property sum does not hold: a row sums to 1 with an error of 0.00"
 exits "so many failures end it" 1 verify --ops-dir wrong --max-failures 3 --no-shrink
 equal "three" "$(grep -c '^FAIL ' "$scratch/out")" 3
 equal "none made smaller" "$(grep -c 'smallest:' "$scratch/out")" 0
-exits "a tolerance of the protocol" 0 verify --ops-dir wrong --project loose.yaml --case "2:$signature:f32:graph:normal:1" --no-shrink
+exits "a tolerance of the protocol" 0 verify --ops-dir wrong --project loose.yaml --case "3:$signature:f32:graph:normal:1" --no-shrink
 
 # ---- formats ----
 for format in json csv; do
@@ -138,7 +138,7 @@ id=$(cases "$scratch/out" 1 | head -n 1)
 equal "by their content" "$(cases "$scratch/out" 6 | sort -u)" captured
 exits "and fail a wrong kernel" 1 "$PORTWRIGHT" verify decoder.onnx --dim "$dims" --captured kept --dist captured --op Softmax --ops-dir wrong --db "" --quiet
 line=$(sed -n 's/^  reproduce: portwright //p' "$scratch/out")
-says "the line has the folder and the content's hash" "$scratch/out" "--captured kept --case 2:"
+says "the line has the folder and the content's hash" "$scratch/out" "--captured kept --case 3:"
 exits "which reproduces it" 1 eval "\"\$PORTWRIGHT\" $line --db '' --quiet"
 exits "without the folder there is no evidence" 1 "$PORTWRIGHT" verify decoder.onnx --dim "$dims" --case "$id" --db "" --quiet
 says "and it is said what to give" "$scratch/out" "give the folder with --captured"

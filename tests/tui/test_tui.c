@@ -120,7 +120,7 @@ static void test_run_and_failure(void **state)
                                             .verdict = PW_VERDICT_FAIL,
                                             .tolerance = 1e-6,
                                             .reason = "output 0, element [1,3]: got 0.5, golden 0.25"};
-    snprintf(failed.result.id, sizeof failed.result.id, "2:bbbbbbbbbbbbbbbb:f32:graph:normal:1");
+    snprintf(failed.result.id, sizeof failed.result.id, "3:bbbbbbbbbbbbbbbb:f32:graph:normal:1");
     failed.result.comparison.max_error = 1;
     send(tui, &failed);
     press(tui, "3");
@@ -140,7 +140,7 @@ static void test_run_and_failure(void **state)
     assert_false(tui->at->running);
     press(tui, "1/status:failed\n\n");
     shows(tui, "worst error 1, tolerance 1e-06");
-    shows(tui, "FAIL    2:bbbbbbbbbbbbbbbb:f32:graph:normal:1");
+    shows(tui, "FAIL    3:bbbbbbbbbbbbbbbb:f32:graph:normal:1");
     press(tui, "G"); /* its node is at the end */
     shows(tui, "attn/softmax");
     close_tui(tui);
@@ -162,7 +162,7 @@ static void test_cancelled_keeps_failures(void **state)
                                             .output = -1,
                                             .tolerance = NAN,
                                             .reason = "worker process killed by SIGSEGV (11)"};
-    snprintf(failed.result.id, sizeof failed.result.id, "2:bbbbbbbbbbbbbbbb:f32:graph:normal:1");
+    snprintf(failed.result.id, sizeof failed.result.id, "3:bbbbbbbbbbbbbbbb:f32:graph:normal:1");
     send(tui, &failed);
     finished.error.status = PW_ERR_CANCELLED;
     snprintf(finished.error.message, sizeof finished.error.message, "a kernel's launch: cancelled");

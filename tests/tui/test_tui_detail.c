@@ -87,7 +87,7 @@ static void built(struct pw_tui *tui, pw_verdict verdict, const char *log)
                              .built = true,
                              .result = {.verdict = verdict, .output = -1, .reason = "", .log = log}};
 
-    snprintf(event.result.id, sizeof event.result.id, "2:aaaaaaaaaaaaaaaa:f32:graph:normal:1");
+    snprintf(event.result.id, sizeof event.result.id, "3:aaaaaaaaaaaaaaaa:f32:graph:normal:1");
     send(tui, &event);
 }
 

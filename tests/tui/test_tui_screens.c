@@ -61,7 +61,7 @@ static void fill_run(struct pw_tui *tui)
                                             .verdict = PW_VERDICT_FAIL,
                                             .tolerance = 1e-6,
                                             .reason = "output 0, element [1,3]: got 0.5, golden 0.25"};
-    snprintf(failed.result.id, sizeof failed.result.id, "2:bbbbbbbbbbbbbbbb:f32:graph:normal:1");
+    snprintf(failed.result.id, sizeof failed.result.id, "3:bbbbbbbbbbbbbbbb:f32:graph:normal:1");
     failed.result.comparison = (struct pw_comparison){
         .count = 8, .max_error = 1, .worst = 3, .worst_got = 0.5, .worst_want = 0.25, .max_ulp = 8e6, .nmse = 0.1};
     failed.result.worst = elements;
@@ -70,7 +70,7 @@ static void fill_run(struct pw_tui *tui)
     failed.result.comparison.histogram[19] = 2;
     send(tui, &failed);
     held.result = (struct pw_case_result){.signature = 0, .verdict = PW_VERDICT_PASS, .tolerance = 1e-5, .reason = ""};
-    snprintf(held.result.id, sizeof held.result.id, "2:aaaaaaaaaaaaaaaa:f32:graph:normal:1");
+    snprintf(held.result.id, sizeof held.result.id, "3:aaaaaaaaaaaaaaaa:f32:graph:normal:1");
     held.result.comparison.max_error = 4e-6;
     held.result.comparison.worst = -1;
     send(tui, &held);

@@ -84,7 +84,7 @@ static void close_site(struct site *s)
 
 /* ---- ids ---- */
 
-#define S "2:0123456789abcdef:"
+#define S "3:0123456789abcdef:"
 
 static void test_ids_come_back(void **state)
 {
@@ -142,11 +142,12 @@ static void test_junk_ids(void **state)
     static const struct {
         const char *id, *says;
     } junk[] = {
-        {"", "expected format 2"},
-        {"1:abc", "expected format 2"},
-        {"2:zz", "expected 2:<signature>"},
-        {"2:0123456789ABCDEF:f32:graph:normal:1", "expected 2:<signature>"},
-        {S "f32:graph:normal:1:2", "expected 2:<signature>"},
+        {"", "expected format 3"},
+        {"1:abc", "expected format 3"},
+        {"2:0123456789abcdef:f32:graph:normal:1", "expected format 3"},
+        {"3:zz", "expected 3:<signature>"},
+        {"3:0123456789ABCDEF:f32:graph:normal:1", "expected 3:<signature>"},
+        {S "f32:graph:normal:1:2", "expected 3:<signature>"},
         {S "f33:graph:normal:1", "no dtype is named 'f33'"},
         {S "f32::normal:1", "neither 'graph' nor changes"},
         {S "f32:i0=2x-3:normal:1", "neither 'graph' nor changes"},
@@ -476,7 +477,7 @@ static struct found run_case(struct site *s, const char *tail)
     struct pw_error err = {0};
     char id[PW_CASE_ID_MAX];
 
-    snprintf(id, sizeof id, "2:%s:%s", s->signature->id, tail);
+    snprintf(id, sizeof id, "3:%s:%s", s->signature->id, tail);
     s->request.case_id = id;
     s->request.emit = on_event;
     s->request.user = &found;
@@ -756,7 +757,7 @@ static void test_shrinking(void **state)
     assert_true((shape->values[0] - 1) * shape->values[1] <= 1000); /* one less in either dim holds */
     assert_true(shape->values[0] * (shape->values[1] - 1) <= 1000);
     assert_int_equal(spec.dist, PW_DIST_EXACT);
-    found = run_case(&s, found.shrunk + strlen("2:0123456789abcdef:"));
+    found = run_case(&s, found.shrunk + strlen("3:0123456789abcdef:"));
     assert_int_equal(found.last.verdict, PW_VERDICT_FAIL);
     s.request.effort.no_shrink = true;
     found = run_case(&s, "f32:i0=25x129:normal:1");

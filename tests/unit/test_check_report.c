@@ -73,7 +73,7 @@ static void make(struct world *w)
                                                      .worst_error = 1e-7,
                                                      .tolerance = 1e-6,
                                                      .worst_ratio = 0.1,
-                                                     .worst_case = "2:x",
+                                                     .worst_case = "3:x",
                                                      .target_ns = 1100,
                                                      .reference_ns = 2200,
                                                      .reference_name = "loops",
@@ -100,7 +100,7 @@ static void make(struct world *w)
     }
     w->gate = (struct pw_report_gate){.environment_id = "e", .environment = ""};
     w->failure =
-        (struct pw_report_failure){1, "2:00112233445566a1:f32:graph:normal:1", "FAIL", "element [0]", "[3]", "log"};
+        (struct pw_report_failure){1, "3:00112233445566a1:f32:graph:normal:1", "FAIL", "element [0]", "[3]", "log"};
 }
 
 static const struct pw_judgement *judge(struct world *w, bool baseline)
@@ -383,7 +383,7 @@ static void test_junit(void **state)
     assert_non_null(
         strstr(text, "<skipped message=\"waived until 2027-01-01 by ann: ticket &lt;7&gt;\">25 % slower &amp; sure"));
     assert_non_null(strstr(text, "no &quot;device&quot; &amp; none"));
-    assert_non_null(strstr(text, "reproduce: portwright check m&lt;1&gt;.onnx --target opencl --dim n=1 --case 2:"));
+    assert_non_null(strstr(text, "reproduce: portwright check m&lt;1&gt;.onnx --target opencl --dim n=1 --case 3:"));
     assert_null(strstr(text, "[\"<3>\"]"));
     pw_buf_clear(&out);
     clear(&w);

@@ -206,6 +206,9 @@ static void test_throughput_path(void **state)
     assert_int_equal(r.outcome[PW_GATE_THROUGHPUT], PW_GATE_INCONCLUSIVE);
     assert_false(r.wants_confirmation);
     assert_non_null(strstr(r.reason[PW_GATE_THROUGHPUT], "not kept"));
+    s = timed_row(&made, 1, 6, 142);
+    s.unconfirmable = "its kernel was not kept"; /* but by this much they do not differ */
+    assert_int_equal(decide(&s).outcome[PW_GATE_THROUGHPUT], PW_GATE_WORSE);
 
     s = timed_row(&made, 1, 1.2, 145); /* timed in two ways: the sessions say nothing, the pairs do */
     s.now.foreign = true;

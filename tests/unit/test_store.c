@@ -91,7 +91,7 @@ static void add_case(struct pw_store *store, int64_t run, pw_verdict verdict, do
     struct pw_error err = {0};
 
     result.comparison.max_error = error;
-    snprintf(result.id, sizeof result.id, "2:00112233445566aa:f32:graph:normal:7");
+    snprintf(result.id, sizeof result.id, "3:00112233445566aa:f32:graph:normal:7");
     assert_int_equal(pw_store_case_add(store, run, &softmax, &result, &err), PW_OK);
 }
 

@@ -11,10 +11,10 @@
 #include "json_schema.h"
 #include "report/verify.h"
 
-#define HELD "2:00112233445566a0:f32:graph:normal:1"
-#define FAILED "2:00112233445566a1:f16:i0=3x5,axis=-1:special:18446744073709551615"
-#define SMALL "2:00112233445566a1:f16:i0=1x1,axis=-1:exact:18446744073709551615"
-#define NO_EVIDENCE "2:00112233445566a2:f32:graph:captured:00ff00ff00ff00ff"
+#define HELD "3:00112233445566a0:f32:graph:normal:1"
+#define FAILED "3:00112233445566a1:f16:i0=3x5,axis=-1:special:18446744073709551615"
+#define SMALL "3:00112233445566a1:f16:i0=1x1,axis=-1:exact:18446744073709551615"
+#define NO_EVIDENCE "3:00112233445566a2:f32:graph:captured:00ff00ff00ff00ff"
 
 static struct pw_impl kernel_impl = {.kind = PW_COVERAGE_KERNEL, .name = "rows<4>", .supported = true, .why = ""};
 static struct pw_impl_list on_kernel = {&kernel_impl, 1, 0, PW_COVERAGE_KERNEL, false, false, ""};
@@ -72,7 +72,7 @@ static void make(struct world *w)
     w->results[2] = result_of(2, NO_EVIDENCE, PW_VERDICT_SKIPPED);
     w->results[2].reason = "=not captured";
     w->results[2].output = -1;
-    w->results[3] = result_of(0, "2:00112233445566a0:f32:graph:normal/odd:1", PW_VERDICT_WARN);
+    w->results[3] = result_of(0, "3:00112233445566a0:f32:graph:normal/odd:1", PW_VERDICT_WARN);
     w->results[3].property = "odd";
     for (size_t i = 0; i < 4; i++)
         w->list[i] = &w->results[i];
