@@ -107,10 +107,11 @@ pw_status pw_device_choose_cache(struct pw_device *device, const char *wanted, s
         return status;
     }
     if (why[0]) { /* a home that cannot be written is no reason not to work */
-        snprintf(device->note, sizeof device->note,
-                 "the compile cache %.300s cannot be used (%s): kernels are compiled anew in each run, in %.100s; make "
-                 "room or set XDG_CACHE_HOME",
-                 path.data, why, pw_link_temporary());
+        snprintf(
+            device->note, sizeof device->note,
+            "the compile cache %.200s cannot be used (%.200s): kernels are compiled anew in each run, in %.60s; make "
+            "room or set XDG_CACHE_HOME",
+            path.data, why, pw_link_temporary());
         pw_buf_clear(&path);
     }
     device->cache_dir = path.data; /* now the device's; NULL: none */
