@@ -9,7 +9,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/half.h"
 #include "ops/cast/cast_room.h"
 
 enum { TEXT_MAX = 128 };
@@ -90,20 +89,6 @@ pw_status pw_cast_from_text(const struct pw_call *call, const struct pw_tensor *
 
 /* ---- to strings ---- */
 
-static double rounded(double x, pw_dtype nominal)
-{
-    switch (nominal) {
-    case PW_DTYPE_FLOAT32:
-        return (double)(float)x;
-    case PW_DTYPE_FLOAT16:
-        return pw_half_to_double(pw_half_from_double(x));
-    case PW_DTYPE_BFLOAT16:
-        return pw_bfloat16_to_double(pw_bfloat16_from_double(x));
-    default:
-        return x;
-    }
-}
-
 /* Digits and exponent of "d.ddde+xx" to plain or exponent notation. */
 static void lay_out(const char *scientific, char *dst, size_t size)
 {
@@ -153,7 +138,7 @@ static void print_float(double x, pw_dtype nominal, char *dst, size_t size)
     }
     for (int digits = 0; digits < 17; digits++) {
         snprintf(text, sizeof text, "%.*e", digits, x);
-        if (rounded(strtod(text, NULL), nominal) == x)
+        if (pw_dtype_round(nominal, strtod(text, NULL)) == x)
             break;
     }
     lay_out(text, dst, size);
@@ -168,7 +153,7 @@ pw_status pw_cast_to_text(const struct pw_tensor *src, struct pw_tensor *dst, st
         char text[TEXT_MAX];
 
         if (kind == PW_KIND_FLOAT)
-            print_float(rounded(pw_tensor_get(src, i), src->nominal), src->nominal, text, sizeof text);
+            print_float(pw_dtype_round(src->nominal, pw_tensor_get(src, i)), src->nominal, text, sizeof text);
         else if (kind == PW_KIND_BOOL)
             snprintf(text, sizeof text, "%s", pw_tensor_get_int(src, i) ? "True" : "False");
         else if (kind == PW_KIND_UNSIGNED)

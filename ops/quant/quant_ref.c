@@ -8,27 +8,10 @@
 #include "base/parallel.h"
 #include "ops/quant/quant.h"
 
-static double round_to(double value, pw_dtype precision)
-{
-    switch (precision) {
-    case PW_DTYPE_FLOAT16:
-        return pw_half_to_double(pw_half_from_double(value));
-    case PW_DTYPE_BFLOAT16:
-        return pw_bfloat16_to_double(pw_bfloat16_from_double(value));
-    case PW_DTYPE_FLOAT64:
-        return value;
-    default:
-        return (double)(float)value;
-    }
-}
-
 /* An element as its type in the model has it. */
 static double rounded(const struct pw_tensor *t, int64_t i)
 {
-    double value = pw_tensor_get(t, i);
-    return t->nominal == PW_DTYPE_FLOAT32 || t->nominal == PW_DTYPE_FLOAT16 || t->nominal == PW_DTYPE_BFLOAT16
-               ? round_to(value, t->nominal)
-               : value;
+    return pw_dtype_round(t->nominal, pw_tensor_get(t, i));
 }
 
 struct quant_job {
@@ -68,7 +51,7 @@ static void quantize_body(void *user, int64_t begin, int64_t end)
         int64_t at = pw_quant_scale_index(&job->layout, i);
         /* Within a graph golden carries more digits than the tensors have: a step is decided by what they have. */
         double x = rounded(job->x, i), scale = rounded(job->scale, at);
-        double quotient = round_to(x / scale, job->precision);
+        double quotient = pw_dtype_round(job->precision, x / scale);
         if (narrow) {
             quotient += job->zero ? pw_tensor_get(job->zero, at) : 0;
             pw_tensor_set(job->y, i, pw_float8_to_double(kind, pw_float8_from_double(kind, quotient, job->saturate)));

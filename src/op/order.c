@@ -2,30 +2,14 @@
 
 #include <math.h>
 
-#include "base/half.h"
-
 static double least_normal(pw_dtype dtype)
 {
     return pw_dtype_facts(dtype)->min_normal;
 }
 
-static double round_to(pw_dtype dtype, double x)
-{
-    switch (dtype) {
-    case PW_DTYPE_FLOAT32:
-        return (float)x;
-    case PW_DTYPE_FLOAT16:
-        return pw_half_to_double(pw_half_from_double(x));
-    case PW_DTYPE_BFLOAT16:
-        return pw_bfloat16_to_double(pw_bfloat16_from_double(x));
-    default:
-        return x;
-    }
-}
-
 double pw_order_round(const struct pw_order *order, double x)
 {
-    double y = round_to(order->dtype, x);
+    double y = pw_dtype_round(order->dtype, x);
 
     return order->flush && fabs(y) < least_normal(order->dtype) ? copysign(0.0, y) : y;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/compiler.h"
+#include "base/half.h"
 
 static const struct pw_dtype_facts facts_table[PW_DTYPE_COUNT] = {
     [PW_DTYPE_UNDEFINED] = {"undefined", "undef", "UNDEFINED", 0, 0, PW_KIND_NONE, 0, 0, 0},
@@ -90,4 +91,18 @@ pw_dtype pw_dtype_parse(const char *text)
             return (pw_dtype)i;
     }
     return PW_DTYPE_UNDEFINED;
+}
+
+double pw_dtype_round(pw_dtype dtype, double x)
+{
+    switch (dtype) {
+    case PW_DTYPE_FLOAT32:
+        return (double)(float)x;
+    case PW_DTYPE_FLOAT16:
+        return pw_half_to_double(pw_half_from_double(x));
+    case PW_DTYPE_BFLOAT16:
+        return pw_bfloat16_to_double(pw_bfloat16_from_double(x));
+    default:
+        return x;
+    }
 }

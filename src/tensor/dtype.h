@@ -65,6 +65,8 @@ const struct pw_dtype_facts *pw_dtype_facts(pw_dtype dtype);
 const char *pw_dtype_name(pw_dtype dtype);
 size_t pw_dtype_bytes(pw_dtype dtype);
 bool pw_dtype_is_float(pw_dtype dtype);
+/* x as float32, float16 or bfloat16 has it, to nearest even; as any other dtype: unchanged. */
+double pw_dtype_round(pw_dtype dtype, double x);
 bool pw_dtype_is_integer(pw_dtype dtype); /* signed or unsigned, without bool */
 /* Unit roundoff distance: 2^(1-mantissa_bits), e.g. 1.19e-7 for float32; 0 if not float. */
 double pw_dtype_epsilon(pw_dtype dtype);

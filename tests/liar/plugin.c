@@ -1,22 +1,8 @@
 /* The liar as a target: memory of its own, no kernels, a library that has every operator. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/mem.h"
 #include "tensor/blas.h"
 #include "tests/liar/liar.h"
-
-struct memory {
-    char *data;
-    size_t size;
-};
-
-static int fail(char *message, size_t size, const char *text)
-{
-    snprintf(message, size, "%s", text);
-    return -1;
-}
+#include "tests/plugin/host.h"
 
 /* "fault=NAME,strength=X,seed=N" */
 static bool configure(struct liar_chip *chip, const char *spec, char *message, size_t message_size)
@@ -84,67 +70,11 @@ static int liar_describe(void *device, struct pw_target_info *info, char *messag
     return 0;
 }
 
-static int liar_alloc(void *device, size_t size, void *host, bool read_only, void **buffer, char *message,
-                      size_t message_size)
-{
-    struct memory *memory = pw_calloc(1, sizeof *memory);
-
-    (void)device;
-    (void)host;
-    (void)read_only;
-    if (memory && (memory->data = pw_alloc_aligned(size + 64)) != NULL) {
-        memory->size = size;
-        *buffer = memory;
-        return 0;
-    }
-    pw_free(memory);
-    return fail(message, message_size, "no memory");
-}
-
-static void liar_free(void *device, void *buffer)
-{
-    struct memory *memory = buffer;
-
-    (void)device;
-    pw_free(memory->data);
-    pw_free(memory);
-}
-
-static int liar_upload(void *device, void *buffer, const void *from, size_t size, char *message, size_t message_size)
-{
-    struct memory *memory = buffer;
-
-    (void)device;
-    if (size > memory->size)
-        return fail(message, message_size, "upload of more than the buffer");
-    memcpy(memory->data, from, size);
-    return 0;
-}
-
-static int liar_download(void *device, void *buffer, void *to, size_t size, char *message, size_t message_size)
-{
-    const struct memory *memory = buffer;
-
-    (void)device;
-    if (size > memory->size)
-        return fail(message, message_size, "download of more than the buffer");
-    memcpy(to, memory->data, size);
-    return 0;
-}
-
 static int liar_launch(void *device, const struct pw_target_launch *launch, char *message, size_t message_size)
 {
     (void)device;
     (void)launch;
     return fail(message, message_size, "the liar has a library only");
-}
-
-static int liar_sync(void *device, char *message, size_t message_size)
-{
-    (void)device;
-    (void)message;
-    (void)message_size;
-    return 0;
 }
 
 static int liar_supports(void *device, const struct pw_target_library_call *call, char *why, size_t why_size)
@@ -171,13 +101,13 @@ static void write_outputs(const struct liar_run *run, const struct pw_target_lib
         if (run->wrote[i] && bytes > 0)
             memcpy(memory->data, t->data, bytes < memory->size ? bytes : memory->size);
         if (i == run->main && run->overrun)
-            memset(memory->data + pw_tensor_bytes(t), 0x5a, element); /* the allocation has room for it */
+            memset((char *)memory->data + pw_tensor_bytes(t), 0x5a, element); /* the allocation has room for it */
         if (i == run->main && run->alias && call->input_count > 0)
             for (size_t k = 0; k < call->input_count; k++) {
                 struct memory *input = call->inputs[k].buffer;
 
                 if (input && input->size > 0)
-                    input->data[0] = (char)~input->data[0];
+                    *(char *)input->data = (char)~*(char *)input->data;
             }
     }
 }
@@ -220,12 +150,12 @@ const struct pw_target *pw_target_entry(void)
         .open = liar_open,
         .close = liar_close,
         .describe = liar_describe,
-        .alloc = liar_alloc,
-        .free = liar_free,
-        .upload = liar_upload,
-        .download = liar_download,
+        .alloc = host_alloc,
+        .free = host_free,
+        .upload = host_upload,
+        .download = host_download,
         .launch = liar_launch,
-        .sync = liar_sync,
+        .sync = host_sync,
         .supports_library = liar_supports,
         .library_op = liar_library_op,
         .library_name = "liar library",

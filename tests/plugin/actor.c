@@ -10,31 +10,18 @@
  *
  * spec: "delay=MS" and "seed=N", joined by ',': every call takes up to MS milliseconds, drawn from the seed.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "target/target.h"
+#include "tests/plugin/host.h"
 
 enum { FLOAT = 1 };
-
-struct memory {
-    float *data;
-    size_t size;
-};
 
 struct chip {
     long delay_ms;
     unsigned long state; /* of the delays' generator */
 };
-
-static int fail(char *message, size_t size, const char *text)
-{
-    snprintf(message, size, "%s", text);
-    return -1;
-}
 
 static int actor_open(const char *spec, void **device, char *message, size_t message_size)
 {
@@ -108,54 +95,6 @@ static void actor_release(void *device, void *program)
     (void)program;
 }
 
-static int actor_alloc(void *device, size_t size, void *host, bool read_only, void **buffer, char *message,
-                       size_t message_size)
-{
-    struct memory *memory = calloc(1, sizeof *memory);
-
-    (void)device;
-    (void)host;
-    (void)read_only;
-    if (!memory || !(memory->data = malloc(size + 1))) {
-        free(memory);
-        return fail(message, message_size, "no memory");
-    }
-    memory->size = size;
-    *buffer = memory;
-    return 0;
-}
-
-static void actor_free(void *device, void *buffer)
-{
-    struct memory *memory = buffer;
-
-    (void)device;
-    free(memory->data);
-    free(memory);
-}
-
-static int actor_upload(void *device, void *buffer, const void *from, size_t size, char *message, size_t message_size)
-{
-    const struct memory *memory = buffer;
-
-    (void)device;
-    if (size > memory->size)
-        return fail(message, message_size, "upload of more than the buffer");
-    memcpy(memory->data, from, size);
-    return 0;
-}
-
-static int actor_download(void *device, void *buffer, void *to, size_t size, char *message, size_t message_size)
-{
-    const struct memory *memory = buffer;
-
-    (void)device;
-    if (size > memory->size)
-        return fail(message, message_size, "download of more than the buffer");
-    memcpy(to, memory->data, size);
-    return 0;
-}
-
 static int actor_launch(void *device, const struct pw_target_launch *launch, char *message, size_t message_size)
 {
     (void)device;
@@ -163,14 +102,6 @@ static int actor_launch(void *device, const struct pw_target_launch *launch, cha
     while (pause() != 0)
         ;
     return fail(message, message_size, "the play is over");
-}
-
-static int actor_sync(void *device, char *message, size_t message_size)
-{
-    (void)device;
-    (void)message;
-    (void)message_size;
-    return 0;
 }
 
 /* ---- the parts ---- */
@@ -270,12 +201,12 @@ const struct pw_target *pw_target_entry(void)
         .describe = actor_describe,
         .compile = actor_compile,
         .release = actor_release,
-        .alloc = actor_alloc,
-        .free = actor_free,
-        .upload = actor_upload,
-        .download = actor_download,
+        .alloc = host_alloc,
+        .free = host_free,
+        .upload = host_upload,
+        .download = host_download,
         .launch = actor_launch,
-        .sync = actor_sync,
+        .sync = host_sync,
         .supports_library = actor_supports_library,
         .library_op = actor_library_op,
         .library_name = "the actor",

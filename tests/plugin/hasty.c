@@ -3,16 +3,8 @@
  * returns at once; the work is done when somebody looks at the result. It is right, and far faster than the memory
  * that its own data sheet gives it.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "target/target.h"
-
-struct memory {
-    float *data;
-    size_t size;
-};
+#include "tests/plugin/host.h"
 
 struct chip {
     struct memory *from, *to; /* of the Relu that nobody has looked at yet */
@@ -47,49 +39,18 @@ static int hasty_describe(void *device, struct pw_target_info *info, char *messa
     return 0;
 }
 
-static int hasty_alloc(void *device, size_t size, void *host, bool read_only, void **buffer, char *message,
-                       size_t message_size)
-{
-    struct memory *memory = calloc(1, sizeof *memory);
-    (void)device;
-    (void)host;
-    (void)read_only;
-    (void)message;
-    (void)message_size;
-    if (!memory || !(memory->data = malloc(size)))
-        return -1;
-    memory->size = size;
-    *buffer = memory;
-    return 0;
-}
-
-static void hasty_free(void *device, void *buffer)
-{
-    struct memory *memory = buffer;
-    (void)device;
-    free(memory->data);
-    free(memory);
-}
-
-static int hasty_upload(void *device, void *buffer, const void *from, size_t size, char *message, size_t message_size)
-{
-    (void)device;
-    (void)message;
-    (void)message_size;
-    memcpy(((struct memory *)buffer)->data, from, size);
-    return 0;
-}
-
 static int hasty_download(void *device, void *buffer, void *to, size_t size, char *message, size_t message_size)
 {
     struct chip *chip = device;
-    (void)message;
-    (void)message_size;
-    if (chip->to == buffer)
+
+    if (chip->to == buffer) {
+        const float *from = chip->from->data;
+        float *result = chip->to->data;
+
         for (int64_t i = 0; i < chip->count; i++)
-            chip->to->data[i] = chip->from->data[i] < 0 ? 0 : chip->from->data[i];
-    memcpy(to, ((struct memory *)buffer)->data, size);
-    return 0;
+            result[i] = from[i] < 0 ? 0 : from[i];
+    }
+    return host_download(device, buffer, to, size, message, message_size);
 }
 
 static int hasty_launch(void *device, const struct pw_target_launch *launch, char *message, size_t message_size)
@@ -98,14 +59,6 @@ static int hasty_launch(void *device, const struct pw_target_launch *launch, cha
     (void)launch;
     snprintf(message, message_size, "only the library");
     return -1;
-}
-
-static int hasty_sync(void *device, char *message, size_t message_size)
-{
-    (void)device;
-    (void)message;
-    (void)message_size;
-    return 0;
 }
 
 static int hasty_supports_library(void *device, const struct pw_target_library_call *call, char *why, size_t why_size)
@@ -139,12 +92,12 @@ const struct pw_target *pw_target_entry(void)
         .open = hasty_open,
         .close = free,
         .describe = hasty_describe,
-        .alloc = hasty_alloc,
-        .free = hasty_free,
-        .upload = hasty_upload,
+        .alloc = host_alloc,
+        .free = host_free,
+        .upload = host_upload,
         .download = hasty_download,
         .launch = hasty_launch,
-        .sync = hasty_sync,
+        .sync = host_sync,
         .supports_library = hasty_supports_library,
         .library_op = hasty_library_op,
         .library_name = "hasty library 1",

@@ -6,22 +6,15 @@
  * spec: "" or "name=TEXT" (the device's name), "broken" (does not open).
  */
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "target/target.h"
+#include "tests/plugin/host.h"
 
 struct chip {
     char name[64];
     uint64_t elapsed_ns;
-};
-
-struct memory {
-    float *data;
-    size_t size;
 };
 
 /* All operations take (x, y, n) and work on float32. */
@@ -128,12 +121,6 @@ static const struct {
     {"spin", spin},       {"forge", forge},     {"call", call},         {"hoard", hoard},
 };
 
-static int fail(char *message, size_t size, const char *text)
-{
-    snprintf(message, size, "%s", text);
-    return -1;
-}
-
 static int toy_open(const char *spec, void **device, char *message, size_t message_size)
 {
     if (strcmp(spec, "broken") == 0)
@@ -199,50 +186,6 @@ static void toy_release(void *device, void *program)
     free(program);
 }
 
-static int toy_alloc(void *device, size_t size, void *host, bool read_only, void **buffer, char *message,
-                     size_t message_size)
-{
-    (void)device;
-    (void)host;
-    (void)read_only;
-    struct memory *memory = calloc(1, sizeof *memory);
-    if (memory && (memory->data = malloc(size + 64)) != NULL) {
-        memory->size = size;
-        *buffer = memory;
-        return 0;
-    }
-    free(memory);
-    return fail(message, message_size, "no memory");
-}
-
-static void toy_free(void *device, void *buffer)
-{
-    struct memory *memory = buffer;
-    (void)device;
-    free(memory->data);
-    free(memory);
-}
-
-static int toy_upload(void *device, void *buffer, const void *from, size_t size, char *message, size_t message_size)
-{
-    struct memory *memory = buffer;
-    (void)device;
-    if (size > memory->size)
-        return fail(message, message_size, "upload of more than the buffer");
-    memcpy(memory->data, from, size);
-    return 0;
-}
-
-static int toy_download(void *device, void *buffer, void *to, size_t size, char *message, size_t message_size)
-{
-    const struct memory *memory = buffer;
-    (void)device;
-    if (size > memory->size)
-        return fail(message, message_size, "download of more than the buffer");
-    memcpy(to, memory->data, size);
-    return 0;
-}
-
 static int toy_launch(void *device, const struct pw_target_launch *launch, char *message, size_t message_size)
 {
     struct chip *chip = device;
@@ -256,14 +199,6 @@ static int toy_launch(void *device, const struct pw_target_launch *launch, char 
             return 0;
         }
     return fail(message, message_size, "no such operation");
-}
-
-static int toy_sync(void *device, char *message, size_t message_size)
-{
-    (void)device;
-    (void)message;
-    (void)message_size;
-    return 0;
 }
 
 static int toy_timestamp(void *device, uint64_t *elapsed_ns)
@@ -311,12 +246,12 @@ const struct pw_target *pw_target_entry(void)
         .describe = toy_describe,
         .compile = toy_compile,
         .release = toy_release,
-        .alloc = toy_alloc,
-        .free = toy_free,
-        .upload = toy_upload,
-        .download = toy_download,
+        .alloc = host_alloc,
+        .free = host_free,
+        .upload = host_upload,
+        .download = host_download,
         .launch = toy_launch,
-        .sync = toy_sync,
+        .sync = host_sync,
         .timestamp = toy_timestamp,
         .supports_library = toy_supports_library,
         .library_op = toy_library_op,
