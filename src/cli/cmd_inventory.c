@@ -88,6 +88,8 @@ static pw_status find_coverage(struct listing *l, size_t t, struct pw_error *err
         status = pw_inference_call(inference, inventory->signatures[i].nodes[0], call, err);
         if (status == PW_OK)
             status = pw_impl_find(call, l->kernels, l->devices[t], &l->arena, &lists[i], err);
+        if (inventory->signatures[i].shape_arithmetic)
+            pw_impl_keep_on_host(&lists[i], PW_IMPL_SHAPE_ARITHMETIC);
     }
     if (status == PW_OK)
         l->report.targets[t].impls = lists;

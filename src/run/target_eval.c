@@ -25,34 +25,25 @@ bool pw_node_has_subgraph(const struct pw_node *node)
     return false;
 }
 
-/* The kernel of highest priority that serves the call; NULL with the reasons of those that do not. */
-static pw_status choose_kernel(const struct pw_target_eval *run, const struct pw_call *call,
-                               const struct pw_kernel **out, struct pw_buf *why, struct pw_error *err)
+/* What runs the call on the target, as coverage says it; NULL with the reasons of what does not. */
+static pw_status choose(const struct pw_target_eval *run, const struct pw_call *call, struct pw_arena *arena,
+                        const struct pw_impl **out, struct pw_buf *why, struct pw_error *err)
 {
-    const struct pw_kernel *found[64];
-    size_t count = pw_kernels_for(run->kernels, call->op, found, 64);
-    int64_t best = 0;
+    struct pw_impl_list list;
+    pw_status status = pw_impl_place(call, run->kernels, run->device, arena, &list, err);
 
     *out = NULL;
-    if (!count)
-        pw_buf_puts(why, "no kernel implements it");
-    for (size_t i = 0; i < count && i < 64; i++) {
-        struct pw_buf reason = {0};
-        int64_t priority = 0;
-        bool supported = false;
-        pw_status status = pw_kernel_supports(found[i], call, pw_device_facts(run->device), NULL, 0, &supported,
-                                              &priority, &reason, err);
-
-        if (status == PW_OK && supported && (!*out || priority > best)) {
-            *out = found[i];
-            best = priority;
-        } else if (status == PW_OK && !supported) {
-            pw_buf_printf(why, "%s%s: %s", why->size ? "; " : "", pw_kernel_name(found[i]), pw_buf_text(&reason));
-        }
-        pw_buf_clear(&reason);
-        if (status != PW_OK)
-            return status;
+    if (status != PW_OK)
+        return status;
+    if (list.selected >= 0 && list.coverage != PW_COVERAGE_HOST) {
+        *out = &list.items[list.selected];
+        return PW_OK;
     }
+    for (size_t i = 0; i < list.count; i++)
+        if (!list.items[i].supported)
+            pw_buf_printf(why, "%s%s: %s", why->size ? "; " : "", list.items[i].name, list.items[i].why);
+    if (!why->size)
+        pw_buf_puts(why, "no kernel implements it");
     return PW_OK;
 }
 
@@ -95,7 +86,7 @@ static bool *constants_of(const struct pw_node *node, int input_count)
 #define TIMED_RUNS 5          /* of a node, behind its first run, which may generate code */
 #define TIMED_ENOUGH 20000000 /* ns: a long node is not run again and again */
 
-static pw_status execute(struct pw_target_eval *run, const struct pw_kernel *kernel, const struct pw_call *call,
+static pw_status execute(struct pw_target_eval *run, const struct pw_impl *impl, const struct pw_call *call,
                          const struct pw_value *const *inputs, int input_count, struct pw_value *outputs,
                          int output_count, int64_t *time_ns, struct pw_error *err)
 {
@@ -103,8 +94,9 @@ static pw_status execute(struct pw_target_eval *run, const struct pw_kernel *ker
     struct pw_exec_reply reply = {0};
     int64_t samples[TIMED_RUNS];
     bool *constant = run->timed ? constants_of(call->node, input_count) : NULL; /* without: packed each time */
-    struct pw_exec_request request = {.plan = &plan,
+    struct pw_exec_request request = {.plan = impl->kernel ? &plan : NULL,
                                       .call = call,
+                                      .library = !impl->kernel,
                                       .inputs = inputs,
                                       .input_count = input_count,
                                       .outputs = outputs,
@@ -116,13 +108,14 @@ static pw_status execute(struct pw_target_eval *run, const struct pw_kernel *ker
                                       .min_time_ns = TIMED_ENOUGH,
                                       .seed = run->seed,
                                       .cancel = run->cancel};
-    pw_status status;
+    pw_status status = PW_OK;
 
-    status = pw_kernel_plan(kernel, call, pw_device_facts(run->device), NULL, 0, &plan, err);
+    if (impl->kernel)
+        status = pw_kernel_plan(impl->kernel, call, pw_device_facts(run->device), NULL, 0, &plan, err);
     if (status == PW_OK)
         status = pw_device_execute(run->device, &request, &reply, err);
     if (status == PW_OK && (reply.overrun || reply.input_changed))
-        status = pw_error_set(err, PW_ERR_TARGET, "kernel '%s' %s %s", pw_kernel_name(kernel),
+        status = pw_error_set(err, PW_ERR_TARGET, "%s '%s' %s %s", impl->kernel ? "kernel" : "library", impl->name,
                               reply.overrun ? "wrote outside the buffer of" : "changed the input", reply.where);
     if (status == PW_OK)
         status = pw_call_cut(call, reply.found, outputs, err);
@@ -359,7 +352,7 @@ pw_status pw_target_eval_step(struct pw_target_eval *run, const struct pw_node *
                               int output_count, uint64_t seed, struct pw_target_step *step, struct pw_error *err)
 {
     struct step_state state = {0};
-    const struct pw_kernel *kernel = NULL;
+    const struct pw_impl *impl = NULL;
     bool target = run->device && !pw_device_is_reference(run->device);
     const char *stays = run->host ? run->host(run->placement_user, node) : NULL;
     bool concrete = true, constant;
@@ -371,15 +364,15 @@ pw_status pw_target_eval_step(struct pw_target_eval *run, const struct pw_node *
     constant = !node->input_count && !strcmp(node->op->name, "Constant") && !node->op->domain[0];
     status = prepare(run, node, inputs, input_count, seed, &state, step, err);
     if (status == PW_OK && target && !constant && !node->op->host_only && !stays)
-        status = choose_kernel(run, &state.call, &kernel, &state.why, err);
-    if (status == PW_OK && kernel)
+        status = choose(run, &state.call, &state.arena, &impl, &state.why, err);
+    if (status == PW_OK && impl)
         status = allocate(&state.call, outputs, output_count, &concrete, err);
     if (status != PW_OK)
         goto done;
-    if (kernel && concrete) {
-        status = execute(run, kernel, &state.call, state.in, input_count, outputs, output_count, &step->time_ns, err);
+    if (impl && concrete) {
+        status = execute(run, impl, &state.call, state.in, input_count, outputs, output_count, &step->time_ns, err);
         step->on_target = true;
-        step->implementation = pw_kernel_name(kernel);
+        step->implementation = impl->name;
         run->target_nodes += status == PW_OK;
     } else {
         for (int i = 0; i < output_count; i++)

@@ -1,7 +1,7 @@
 /*
- * Runs nodes in the target's world: on a kernel of the target where one serves the call, else on the host
- * (golden, rounded). One node at a time, each value going through host memory: for conformance and
- * comparison, not a fast executor. Also a graph evaluation's backend.
+ * Runs nodes in the target's world: on a kernel of the target where one serves the call, else on its library where that
+ * does (run/impl.h, which coverage comes from too), else on the host (golden, rounded). One node at a time, each value
+ * going through host memory: for conformance and comparison, not a fast executor. Also a graph evaluation's backend.
  *
  * Mixed precision is executed here as typed casts: where `storage` names a dtype for a node, its floating
  * inputs are cast to it, the kernel of that dtype runs, and outputs are cast back to what the graph says, so that
@@ -13,11 +13,11 @@
 
 #include "op/kernel.h"
 #include "run/eval.h"
-#include "target/device.h"
+#include "run/impl.h"
 
 /* Storage dtype of a node's floating tensors; UNDEFINED: what the graph says. */
 typedef pw_dtype pw_target_storage(void *user, const struct pw_node *node);
-/* Why a node stays on the host although a kernel may serve it (static text); NULL: it does not. */
+/* Why a node stays on the host although the target may serve it (static text); NULL: it does not. */
 typedef const char *pw_target_host(void *user, const struct pw_node *node);
 
 #define PW_TARGET_EVAL_REASONS 16 /* different ones that are kept; the counts go on */
@@ -42,7 +42,7 @@ struct pw_target_eval {
     struct pw_host_reason reasons[PW_TARGET_EVAL_REASONS];
     size_t reason_count;
     pw_target_storage *storage; /* NULL: the graph's dtypes throughout */
-    pw_target_host *host;       /* NULL: whatever a kernel serves runs there */
+    pw_target_host *host;       /* NULL: whatever the target serves runs there */
     void *placement_user;       /* of both */
     size_t cast_nodes;          /* nodes that ran in another dtype than the graph's */
     bool timed; /* kernels run a few times more, for step->time_ns; what packs constant inputs is kept then */
@@ -53,10 +53,10 @@ struct pw_target_eval {
 struct pw_target_step {
     bool on_target;
     bool cast;                  /* in another storage dtype than the graph's */
-    const char *implementation; /* kernel's name, or "reference" */
+    const char *implementation; /* kernel's or library's name, or "reference" */
     pw_dtype dtype;             /* executed dtype of its first floating tensor; UNDEFINED: none is floating */
-    int64_t time_ns; /* timed: of a kernel, first launch to idle device, the least of a few runs behind a first one, its
-                        tensors being there; of a node on the host, the reference once. 0: unknown */
+    int64_t time_ns; /* timed: on the target, first launch to idle device, the least of a few runs behind a first one,
+                        its tensors being there; of a node on the host, the reference once. 0: unknown */
     char note[200];  /* why on the host, or why not in the wanted dtype; "" */
 };
 

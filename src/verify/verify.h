@@ -7,8 +7,7 @@
 #define PW_VERIFY_VERIFY_H
 
 #include "graph/inventory.h"
-#include "op/impl.h"
-#include "target/device.h"
+#include "run/impl.h"
 #include "tensor/compare.h"
 #include "verify/protocol.h"
 
@@ -164,13 +163,5 @@ struct pw_verify_totals {
 };
 
 pw_status pw_verify_run(const struct pw_verify_request *request, struct pw_verify_totals *totals, struct pw_error *err);
-
-/* Which implementations serve a concrete call. Lists in the arena. */
-pw_status pw_impl_find(const struct pw_call *call, const struct pw_kernels *kernels, struct pw_device *device,
-                       struct pw_arena *arena, struct pw_impl_list *out, struct pw_error *err);
-/* Selects the host where there is one: for shape arithmetic, whose few integers the host needs to set up launches,
- * so that a round trip through the device would only cost. reason: static text. */
-void pw_impl_keep_on_host(struct pw_impl_list *list, const char *reason);
-#define PW_IMPL_SHAPE_ARITHMETIC "shape arithmetic: the host needs it to set up launches"
 
 #endif

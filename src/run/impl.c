@@ -1,7 +1,6 @@
-/* Which implementations could serve a call, and which is selected. */
-#include <string.h>
+#include "run/impl.h"
 
-#include "verify/verify.h"
+#include <string.h>
 
 #define MAX_CANDIDATES 64
 
@@ -161,8 +160,17 @@ static pw_status take_most(const struct pw_call *call, struct pw_arena *arena, s
     return PW_OK;
 }
 
-pw_status pw_impl_find(const struct pw_call *call, const struct pw_kernels *kernels, struct pw_device *device,
-                       struct pw_arena *arena, struct pw_impl_list *out, struct pw_error *err)
+static bool kernel_serves(const struct pw_impl_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (list->items[i].kernel && list->items[i].supported)
+            return true;
+    return false;
+}
+
+/* all: the library is asked too where it cannot be selected. */
+static pw_status find(const struct pw_call *call, const struct pw_kernels *kernels, struct pw_device *device, bool all,
+                      struct pw_arena *arena, struct pw_impl_list *out, struct pw_error *err)
 {
     bool reference = device && pw_device_is_reference(device);
     struct pw_call most;
@@ -181,7 +189,7 @@ pw_status pw_impl_find(const struct pw_call *call, const struct pw_kernels *kern
         status = take_most(call, arena, &most, err);
         if (status == PW_OK)
             status = add_kernels(&most, kernels, device, arena, out, err);
-        if (status == PW_OK)
+        if (status == PW_OK && (all || !kernel_serves(out)))
             status = add_library(&most, device, arena, out, err);
         if (status != PW_OK)
             return status;
@@ -197,6 +205,18 @@ pw_status pw_impl_find(const struct pw_call *call, const struct pw_kernels *kern
     choose(call, reference, out);
     out->reason = coverage_reason(call, out, reference);
     return PW_OK;
+}
+
+pw_status pw_impl_find(const struct pw_call *call, const struct pw_kernels *kernels, struct pw_device *device,
+                       struct pw_arena *arena, struct pw_impl_list *out, struct pw_error *err)
+{
+    return find(call, kernels, device, true, arena, out, err);
+}
+
+pw_status pw_impl_place(const struct pw_call *call, const struct pw_kernels *kernels, struct pw_device *device,
+                        struct pw_arena *arena, struct pw_impl_list *out, struct pw_error *err)
+{
+    return find(call, kernels, device, false, arena, out, err);
 }
 
 void pw_impl_keep_on_host(struct pw_impl_list *list, const char *reason)
