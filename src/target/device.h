@@ -79,7 +79,8 @@ struct pw_exec_request {
                             clock */
     int64_t min_time_ns; /* keep repeating (up to `repeats`) until this much was measured; 0 = all repeats */
     size_t flush_bytes;  /* before each timed run the caches are emptied by passing over this much memory; 0 = not */
-    int64_t deadline_ns; /* for running, 0 = 30 s; building has 120 s of its own */
+    int64_t deadline_ns; /* for running; building has 120 s of its own, but a library builds while it runs. 0 = 30 s,
+                            and for a library 120 s more */
     bool exact_end; /* memory shared with the host ends at an inaccessible page to the byte, and so may begin at any
                        multiple of its element (else it is 64-byte aligned, as it is once more for a kernel that
                        faults for want of it); memory of the device's own ends with

@@ -327,10 +327,10 @@ static pw_status await(struct pw_exec *x, struct pw_link *link, struct pw_wire *
     pw_message_type type;
     bool early = false;
     int64_t start = link->sent_ns;
-    int64_t run_deadline = r->deadline_ns > 0 ? r->deadline_ns : PW_RUN_DEADLINE_NS;
-    /* A library compiles what it needs within its call. */
-    if (r->library)
-        run_deadline += PW_BUILD_DEADLINE_NS;
+    /* A library compiles what it needs within its call; who names a time means all of it. */
+    int64_t run_deadline = r->deadline_ns > 0 ? r->deadline_ns
+                           : r->library       ? PW_RUN_DEADLINE_NS + PW_BUILD_DEADLINE_NS
+                                              : PW_RUN_DEADLINE_NS;
     pw_status status =
         pw_link_wait(link, PW_MSG_BUILT, PW_BUILD_DEADLINE_NS, r->cancel, x->what, &type, wire, &reply->log, err);
     if (status == PW_OK && type == PW_MSG_BUILT) {

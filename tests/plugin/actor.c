@@ -5,6 +5,7 @@
  *   Relu   right                         Floor  an error with a message
  *   Abs    its first element is one off  Ceil   a kernel that does not build
  *   Neg    the process aborts            Sign   a kernel that never comes back
+ *   Identity  right, but of 77 elements it never comes back
  *
  * The kernels are in tests/kernels/actor; all else is its library's.
  *
@@ -136,10 +137,18 @@ static int refuse(const float *x, float *y, int64_t n)
     return -7;
 }
 
+static int hang_at_77(const float *x, float *y, int64_t n)
+{
+    while (n == 77)
+        pause();
+    memcpy(y, x, (size_t)n * sizeof *y);
+    return 0;
+}
+
 static const struct part {
     const char *op_type;
     int (*play)(const float *x, float *y, int64_t n);
-} parts[] = {{"Relu", relu}, {"Abs", wrong_abs}, {"Neg", crash}, {"Floor", refuse}};
+} parts[] = {{"Relu", relu}, {"Abs", wrong_abs}, {"Neg", crash}, {"Floor", refuse}, {"Identity", hang_at_77}};
 
 static const struct part *find_part(const char *op_type)
 {
