@@ -508,7 +508,7 @@ static double term_of(pw_reduce_kind kind, const struct pw_order *order, double 
     case PW_REDUCE_L1:
         return fabs(x);
     case PW_REDUCE_LOG_SUM_EXP:
-        return exp(pw_order_add(order, x, -max));
+        return exp(pw_order_add(order, pw_order_round(order, x), -max));
     default:
         return x;
     }
@@ -540,7 +540,7 @@ static double reduce_ordered(const struct job *job, const struct pw_order *order
     double max = -INFINITY;
 
     for (int64_t i = 0; i < l->terms && job->kind == PW_REDUCE_LOG_SUM_EXP; i++) {
-        max = (double)combine(PW_REDUCE_MAX, max, x[offset]);
+        max = (double)combine(PW_REDUCE_MAX, max, pw_order_round(order, x[offset]));
         next_term(l, at, &offset);
     }
     if (job->kind == PW_REDUCE_LOG_SUM_EXP && isinf(max))

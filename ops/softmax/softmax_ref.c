@@ -280,18 +280,21 @@ static void column_ordered(const struct ordered_job *o, const double *x, double 
     const struct pw_order *order = o->order;
     int64_t n = o->job->layout.length, step = o->job->layout.inner;
     struct pw_order_sum sum = pw_order_begin(order, false);
-    double max = column_max(o->job, x), total, shift;
+    double max, total, shift;
 
+    for (int64_t i = 0; i < n; i++)
+        y[i * step] = pw_order_round(order, x[i * step]);
+    max = column_max(o->job, y);
     for (int64_t i = 0; i < n; i++) {
-        y[i * step] = pw_order_round(order, exp(pw_order_add(order, x[i * step], -max)));
-        pw_order_term(&sum, y[i * step]);
+        y[i * step] = pw_order_add(order, y[i * step], -max);
+        pw_order_term(&sum, exp(y[i * step]));
     }
     total = pw_order_end(&sum);
     shift = pw_order_round(order, log(total));
     for (int64_t i = 0; i < n; i++)
         y[i * step] = o->job->form->kind == PW_SOFTMAX_LOG
-                          ? pw_order_add(order, pw_order_add(order, x[i * step], -max), -shift)
-                          : pw_order_divide(order, y[i * step], total);
+                          ? pw_order_add(order, y[i * step], -shift)
+                          : pw_order_divide(order, pw_order_round(order, exp(y[i * step])), total);
 }
 
 static void columns_ordered(void *user, int64_t begin, int64_t end)

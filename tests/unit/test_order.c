@@ -169,6 +169,32 @@ static void test_references_by_hand(void **state)
           "float16[1,4] 64 0.03125 0.03125 0.03125", "float16[4] 2", "float16[4] 1");
 }
 
+/* float32 tensors whose sums are kept in a narrower dtype: what is shifted by the maximum has been rounded to it too.
+ * Worked out with numpy, each step in double and then rounded to float16 or bfloat16. */
+static void test_narrower_than_the_tensor(void **state)
+{
+    const struct pw_order half = {PW_ORDER_SEQUENTIAL, PW_DTYPE_FLOAT16, false, false};
+    const struct pw_order tree = {PW_ORDER_PAIRWISE, PW_DTYPE_FLOAT16, false, false};
+    const struct pw_order brain = {PW_ORDER_SEQUENTIAL, PW_DTYPE_BFLOAT16, false, false};
+    const char *large = "float32[1,2] 2049 2048.5"; /* both are 2048 in float16 */
+    const char *row = "float32[1,4] 10.0049 9.9951 8.0037 2.00073", *small = "float32[1,4] 1.3 0.7 -0.2 0.45";
+
+    (void)state;
+    GIVES("Softmax-13", &half, "float32[1,2] 0.5", large);
+    GIVES("LogSoftmax-13", &half, "float32[1,2] -0.693359375", large);
+    GIVES("ReduceLogSumExp-13 axes=[1]", &half, "float32[1,1] 2048", large);
+    GIVES("Softmax-13", &half, "float32[1,4] 0.471923828125 0.464599609375 0.0633544921875 0.0001571178436279297", row);
+    GIVES("Softmax-13", &tree, "float32[1,4] 0.471923828125 0.464599609375 0.0633544921875 0.0001571178436279297", row);
+    GIVES("LogSoftmax-13", &half, "float32[1,4] -0.7509765625 -0.7666015625 -2.7578125 -8.7578125", row);
+    GIVES("ReduceLogSumExp-13 axes=[1]", &half, "float32[1,1] 10.7578125", row);
+    GIVES("Softmax-13", &brain, "float32[1,4] 0.466796875 0.466796875 0.0634765625 0.000156402587890625", row);
+    GIVES("LogSoftmax-13", &brain, "float32[1,4] -0.76171875 -0.76171875 -2.765625 -8.75", row);
+    GIVES("ReduceLogSumExp-13 axes=[1]", &brain, "float32[1,1] 10.75", row);
+    GIVES("Softmax-13", &brain, "float32[1,4] 0.45703125 0.251953125 0.1015625 0.1953125", small);
+    GIVES("LogSoftmax-13", &brain, "float32[1,4] -0.78125 -1.375 -2.28125 -1.625", small);
+    GIVES("ReduceLogSumExp-13 axes=[1]", &brain, "float32[1,1] 2.078125", small);
+}
+
 static void test_what_has_no_order(void **state)
 {
     (void)state;
@@ -183,9 +209,9 @@ static void test_what_has_no_order(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_order_decides),     cmocka_unit_test(test_a_product_is_rounded_or_not),
-        cmocka_unit_test(test_denormals_and_factors), cmocka_unit_test(test_references_by_hand),
-        cmocka_unit_test(test_what_has_no_order),
+        cmocka_unit_test(test_the_order_decides),        cmocka_unit_test(test_a_product_is_rounded_or_not),
+        cmocka_unit_test(test_denormals_and_factors),    cmocka_unit_test(test_references_by_hand),
+        cmocka_unit_test(test_narrower_than_the_tensor), cmocka_unit_test(test_what_has_no_order),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
