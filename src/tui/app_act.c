@@ -119,6 +119,14 @@ static bool needs_device(pw_intent intent)
            intent == PW_INTENT_PEAKS;
 }
 
+/* Jobs of a target go one after the other. */
+static const char *when(const struct pw_app *app)
+{
+    return !app->tui->at->device_ready ? " as soon as the target is open"
+           : app->tui->at->running     ? ", behind what runs"
+                                       : "";
+}
+
 static void act_on_intent(struct pw_app *app)
 {
     pw_intent intent = app->tui->intent;
@@ -143,21 +151,24 @@ static void act_on_intent(struct pw_app *app)
             PW_OK)
             pw_tui_say(app->tui, true, "%s", err.message);
         else
-            pw_tui_say(app->tui, false, "verifying %zu signatures%s; 3 shows the run", app->tui->selection_count,
-                       app->tui->at->device_ready ? "" : " as soon as the target is open");
+            pw_tui_say(app->tui, false, "verifying %zu signature%s%s; 3 shows the run", app->tui->selection_count,
+                       app->tui->selection_count == 1 ? "" : "s", when(app));
         break;
     case PW_INTENT_BENCH:
         if (pw_session_bench(pw_app_session(app), app->tui->selection, app->tui->selection_count,
                              &(struct pw_session_bench){0}, NULL, &err) != PW_OK)
             pw_tui_say(app->tui, true, "%s", err.message);
         else
-            pw_tui_say(app->tui, false, "timing %zu signatures, each in turns with the reference; 3 shows the run",
-                       app->tui->selection_count);
+            pw_tui_say(app->tui, false, "timing %zu signature%s in turns with the reference%s; 3 shows the run",
+                       app->tui->selection_count, app->tui->selection_count == 1 ? "" : "s", when(app));
         break;
     case PW_INTENT_RUN:
         if (pw_session_run(pw_app_session(app), &(struct pw_session_run_options){.mode = app->tui->run_mode}, NULL,
                            &err) != PW_OK)
             pw_tui_say(app->tui, true, "%s", err.message);
+        else
+            pw_tui_say(app->tui, false, "%s the whole graph%s",
+                       app->tui->run_mode == PW_ENDTOEND_SWEEP ? "sweeping" : "running", when(app));
         break;
     case PW_INTENT_CANCEL:
         pw_session_cancel(pw_app_session(app));

@@ -89,6 +89,8 @@ pw_status pw_tui_create(const struct pw_inventory *inventory, const char *model_
     tui->sort = PW_COLUMN_PRIORITY;
     tui->descending = true;
     tui->completion = -1;
+    for (int screen = 0; screen < PW_SCREEN_COUNT; screen++)
+        tui->chosen[screen] = -1;
     pw_tui_views_init(tui);
     pw_tui_rows_changed(tui);
     *out = tui;

@@ -37,6 +37,8 @@ static void submit(struct pw_tui *tui, pw_intent intent)
     tui->intent = tui->selection_count ? intent : PW_INTENT_NONE;
     if (tui->reading)
         pw_tui_say(tui, false, "the graph is still being read");
+    else if (!tui->selection_count)
+        pw_tui_say(tui, false, "nothing is selected");
 }
 
 void pw_tui_act_verify_all(struct pw_tui *tui)
@@ -296,12 +298,23 @@ static int compare_ids(const void *a, const void *b)
     return strcmp(((const struct pw_triage_entry *)a)->id, ((const struct pw_triage_entry *)b)->id);
 }
 
+static void say_decided(struct pw_tui *tui, const char *what, const char *value)
+{
+    char label[48], others[32] = "";
+
+    pw_text_show(label, sizeof label, tui->decisions[0].op, 40);
+    if (tui->decision_count > 1)
+        snprintf(others, sizeof others, " and %zu more", tui->decision_count - 1);
+    pw_tui_say(tui, false, "%s%s: %s %.200s", label, others, what, value);
+}
+
 /* Shows the decisions at once: the next one, before the file's answer, must build on them. */
-static void decided(struct pw_tui *tui)
+static void decided(struct pw_tui *tui, const char *what, const char *value)
 {
     size_t count = tui->triage_count;
     struct pw_triage_entry *all = pw_calloc(count + tui->decision_count + 1, sizeof *all);
 
+    say_decided(tui, what, value);
     if (!all)
         return; /* the file's answer shows them */
     for (size_t i = 0; i < count; i++)
@@ -323,6 +336,10 @@ void pw_tui_run_status(struct pw_tui *tui, const char *words)
 {
     pw_triage_status status = PW_TRIAGE_NONE;
 
+    if (!strcmp(words, "todo"))
+        words = pw_triage_status_name(PW_TRIAGE_OPEN);
+    else if (!strcmp(words, "in progress"))
+        words = pw_triage_status_name(PW_TRIAGE_DOING);
     if (strcmp(words, "none") != 0 && !pw_triage_status_parse(words, &status)) {
         pw_tui_say(tui, true, "status: expected open, doing, blocked, review, done or none, found '%.40s'", words);
         return;
@@ -331,7 +348,7 @@ void pw_tui_run_status(struct pw_tui *tui, const char *words)
         return;
     for (size_t i = 0; i < tui->decision_count; i++)
         tui->decisions[i].status = status;
-    decided(tui);
+    decided(tui, "status", status ? pw_triage_status_name(status) : "none");
 }
 
 void pw_tui_act_status(struct pw_tui *tui)
@@ -343,7 +360,7 @@ void pw_tui_act_status(struct pw_tui *tui)
     next = (pw_triage_status)((tui->decisions[0].status + 1) % PW_TRIAGE_STATUS_COUNT);
     for (size_t i = 0; i < tui->decision_count; i++)
         tui->decisions[i].status = next;
-    decided(tui);
+    decided(tui, "status", next ? pw_triage_status_name(next) : "none");
 }
 
 void pw_tui_run_priority(struct pw_tui *tui, const char *words)
@@ -358,7 +375,7 @@ void pw_tui_run_priority(struct pw_tui *tui, const char *words)
         return;
     for (size_t i = 0; i < tui->decision_count; i++)
         tui->decisions[i].priority = (int)priority;
-    decided(tui);
+    decided(tui, "priority", priority ? words : "computed");
 }
 
 void pw_tui_run_owner(struct pw_tui *tui, const char *words)
@@ -367,7 +384,7 @@ void pw_tui_run_owner(struct pw_tui *tui, const char *words)
         return;
     for (size_t i = 0; i < tui->decision_count; i++)
         snprintf(tui->decisions[i].owner, sizeof tui->decisions[i].owner, "%.500s", words);
-    decided(tui);
+    decided(tui, "owner", words[0] ? words : "nobody");
 }
 
 void pw_tui_run_note(struct pw_tui *tui, const char *words)
@@ -376,7 +393,7 @@ void pw_tui_run_note(struct pw_tui *tui, const char *words)
         return;
     for (size_t i = 0; i < tui->decision_count; i++)
         snprintf(tui->decisions[i].note, sizeof tui->decisions[i].note, "%.500s", words);
-    decided(tui);
+    decided(tui, "note", words[0] ? words : "none");
 }
 
 void pw_tui_run_waive(struct pw_tui *tui, const char *words)
@@ -399,7 +416,7 @@ void pw_tui_run_waive(struct pw_tui *tui, const char *words)
                  entry->owner[0] ? entry->owner : tui->user_name);
         memcpy(entry->waiver.until, words, date);
     }
-    decided(tui);
+    decided(tui, "waived until", words);
 }
 
 void pw_tui_run_unwaive(struct pw_tui *tui, const char *words)
@@ -409,7 +426,7 @@ void pw_tui_run_unwaive(struct pw_tui *tui, const char *words)
         return;
     for (size_t i = 0; i < tui->decision_count; i++)
         tui->decisions[i].waiver = (struct pw_waiver){0};
-    decided(tui);
+    decided(tui, "waiver", "none");
 }
 
 void pw_tui_run_approve(struct pw_tui *tui, const char *words)

@@ -43,13 +43,30 @@ static int page(const struct pw_tui *tui)
     return rows > 1 ? rows : 1;
 }
 
+/* On a screen whose lines are about signatures, up and down go from one of these to the next, and then on. */
+static void step(struct pw_tui *tui, int by)
+{
+    int *chosen = &tui->chosen[tui->screen], *top = &tui->scroll[tui->screen], rows = pw_tui_body_rows(tui);
+
+    if (*chosen < 0)
+        pw_tui_next_about(tui, chosen, 1);
+    if (*chosen < 0 || !pw_tui_next_about(tui, chosen, by)) {
+        move(tui, by);
+        return;
+    }
+    if (*chosen < *top)
+        *top = *chosen;
+    else if (*chosen >= *top + rows)
+        *top = *chosen - rows + 1;
+}
+
 static void act_down(struct pw_tui *tui)
 {
-    move(tui, 1);
+    step(tui, 1);
 }
 static void act_up(struct pw_tui *tui)
 {
-    move(tui, -1);
+    step(tui, -1);
 }
 static void act_page_down(struct pw_tui *tui)
 {
@@ -70,6 +87,14 @@ static void act_end(struct pw_tui *tui)
 
 /* ---- screens ---- */
 
+static void choose_detail(struct pw_tui *tui, size_t signature)
+{
+    if (tui->detail != signature)
+        tui->scroll[PW_SCREEN_DETAIL] = tui->scroll[PW_SCREEN_TRENDS] = tui->remark = 0;
+    tui->show_comparison = tui->show_comparison && tui->detail == signature;
+    tui->detail = signature;
+}
+
 void pw_tui_go(struct pw_tui *tui, pw_screen screen)
 {
     if ((screen == PW_SCREEN_DETAIL || screen == PW_SCREEN_TRENDS) && tui->screen != PW_SCREEN_DETAIL &&
@@ -77,14 +102,14 @@ void pw_tui_go(struct pw_tui *tui, pw_screen screen)
         size_t current = pw_tui_current(tui);
 
         if (current == SIZE_MAX) {
-            if (!tui->visible_count)
+            if (!tui->visible_count) {
+                pw_tui_say(tui, false, tui->reading ? "the graph is still being read" : "no signature is listed");
                 return;
+            }
             current = tui->visible[0];
         }
-        if (tui->detail != current)
-            tui->scroll[PW_SCREEN_DETAIL] = tui->scroll[PW_SCREEN_TRENDS] = tui->remark = 0;
-        tui->show_comparison = tui->show_comparison && tui->detail == current;
-        tui->detail = current;
+        choose_detail(tui, current);
+        tui->detail_from = PW_SCREEN_INVENTORY;
     }
     if ((screen == PW_SCREEN_HELP || screen == PW_SCREEN_MESSAGES) && tui->screen != PW_SCREEN_HELP &&
         tui->screen != PW_SCREEN_MESSAGES)
@@ -184,6 +209,8 @@ static void act_back(struct pw_tui *tui)
 {
     if (tui->screen == PW_SCREEN_HELP || tui->screen == PW_SCREEN_MESSAGES)
         tui->screen = tui->back;
+    else if (tui->screen == PW_SCREEN_DETAIL)
+        tui->screen = tui->detail_from;
     else if (tui->screen != PW_SCREEN_INVENTORY)
         tui->screen = PW_SCREEN_INVENTORY;
     else if (tui->filter[0])
@@ -256,7 +283,11 @@ static void act_unmark(struct pw_tui *tui)
 }
 static void act_problems(struct pw_tui *tui)
 {
-    pw_tui_set_filter(tui, strcmp(tui->filter, "is:problem") ? "is:problem" : "");
+    bool show = strcmp(tui->filter, PW_TUI_PROBLEMS) != 0;
+
+    pw_tui_set_filter(tui, show ? PW_TUI_PROBLEMS : "");
+    if (show) /* the worst is the first, whatever the cursor was on */
+        tui->cursor = 0;
     pw_tui_go(tui, PW_SCREEN_INVENTORY);
 }
 
@@ -305,6 +336,31 @@ static void act_open(struct pw_tui *tui)
         fold(tui, tui->groups[tui->items[tui->cursor].index].folded);
     else
         pw_tui_go(tui, PW_SCREEN_DETAIL);
+}
+
+/* The signature that line `at` of the shown screen is about. */
+static void open_line(struct pw_tui *tui, int at)
+{
+    pw_screen from = tui->screen;
+
+    pw_tui_fill(tui);
+    if (at < 0 || at >= (int)tui->text.count || tui->text.items[at].signature < 0)
+        return;
+    choose_detail(tui, (size_t)tui->text.items[at].signature);
+    tui->screen = PW_SCREEN_DETAIL; /* first, so that what is shown stays the choice */
+    pw_tui_go(tui, PW_SCREEN_DETAIL);
+    tui->detail_from = from;
+}
+
+static void act_open_line(struct pw_tui *tui)
+{
+    int at = tui->chosen[tui->screen];
+
+    if (at < 0)
+        (void)pw_tui_next_about(tui, &at, 1);
+    if (at < 0)
+        pw_tui_say(tui, false, "no line here is about a signature");
+    open_line(tui, at);
 }
 
 /* ---- finding ---- */
@@ -466,9 +522,11 @@ static const struct pw_tui_key detail_keys[] = {
 static const struct pw_tui_key run_keys[] = {
     {'a', 0, "a", "verify all", "verify-all", "Verifies every signature on the target and times it.",
      pw_tui_act_verify_all},
-    {'f', 0, "f", "failures again", "verify-failures", "Verifies again what failed.", pw_tui_act_requeue},
+    {'f', 0, "f", "failed again", "verify-failures", "Verifies again what failed.", pw_tui_act_requeue},
     {'x', 0, "x", NULL, NULL, "Writes what is shown to a file.", act_export},
     {'c', 0, "c", "cancel", "cancel", "Cancels what runs; what was found so far is kept.", pw_tui_act_cancel},
+    {PW_KEY_ENTER, 0, "Enter", "detail", NULL, "Shows everything known of the failure that > points to.",
+     act_open_line},
     LINE_KEYS,
     {0}};
 
@@ -512,14 +570,18 @@ static const struct pw_tui_key device_keys[] = {
     LINE_KEYS,
     {0}};
 
-static const struct pw_tui_key line_keys[] = {LINE_KEYS, {0}};
+static const struct pw_tui_key line_keys[] = {
+    {'/', 0, "/", "find", NULL, "Finds text on this screen; n and N go on.", act_search},
+    {PW_KEY_ESCAPE, 'q', "Esc, q", "back", NULL, "Goes back; so q quits from the other screens only.", act_back},
+    {PW_KEY_BACKSPACE, 0, "Backspace", NULL, NULL, "The same.", act_back},
+    {0}};
 
 const struct pw_tui_key pw_tui_global_keys[] = {
     {'?', 'H', "?", "help", "help", "This list.", act_help},
     {':', 0, ":", "command", NULL, "Opens the palette: every action by name, with completion.", act_palette},
     {'q', 0, "q", "quit", "quit", "Quits; a running verify is cancelled, what it found so far is kept.", act_quit},
     {'c', 0, "c", NULL, "cancel", "Cancels what runs.", pw_tui_act_cancel},
-    {PW_KEY_TAB, 0, "Tab", NULL, NULL, "Next screen.", act_next_screen},
+    {PW_KEY_TAB, 0, "Tab", "next screen", NULL, "Next screen; 1 to 7 go to one at once.", act_next_screen},
     {PW_KEY_BACKTAB, 0, "S-Tab", NULL, NULL, "Previous screen.", act_previous_screen},
     {'1', 0, "1", NULL, NULL, "Inventory.", act_inventory},
     {'2', 0, "2", NULL, NULL, "Detail of the signature under the cursor.", act_detail},
@@ -529,7 +591,7 @@ const struct pw_tui_key pw_tui_global_keys[] = {
     {'6', 0, "6", NULL, NULL, "Baselines: which there are, and what the pending ones change.", act_baselines},
     {'7', 0, "7", NULL, NULL, "Device: the environment, against the lock.", act_device},
     {'T', 0, "T", NULL, "target", "Shows and acts on the next target, where there are several.", act_target},
-    {'m', 0, "m", NULL, "messages", "Messages so far.", act_messages},
+    {'m', 0, "m", "messages", "messages", "Messages so far.", act_messages},
     {PW_KEY_DOWN, 'j', "Down, j", NULL, NULL, "One down.", act_down},
     {PW_KEY_UP, 'k', "Up, k", NULL, NULL, "One up.", act_up},
     {PW_KEY_PAGE_DOWN, PW_KEY_CTRL_D, "PgDn, ^D", NULL, NULL, "A page down.", act_page_down},
@@ -544,15 +606,15 @@ const struct pw_tui_key pw_tui_global_keys[] = {
     {0}};
 
 const struct pw_tui_screen pw_tui_screens[PW_SCREEN_COUNT] = {
-    [PW_SCREEN_INVENTORY] = {"inventory", inventory_keys, pw_view_inventory, NULL},
-    [PW_SCREEN_DETAIL] = {"detail", detail_keys, NULL, pw_view_detail},
-    [PW_SCREEN_RUN] = {"run", run_keys, NULL, pw_view_run},
-    [PW_SCREEN_TRENDS] = {"trends", trend_keys, NULL, pw_view_trends},
-    [PW_SCREEN_ENDTOEND] = {"end-to-end", endtoend_keys, NULL, pw_view_endtoend},
-    [PW_SCREEN_BASELINES] = {"baselines", baseline_keys, NULL, pw_view_baselines},
-    [PW_SCREEN_DEVICE] = {"device", device_keys, NULL, pw_view_device},
-    [PW_SCREEN_MESSAGES] = {"messages", line_keys, NULL, pw_view_messages},
-    [PW_SCREEN_HELP] = {"help", line_keys, NULL, pw_view_help},
+    [PW_SCREEN_INVENTORY] = {"inventory", inventory_keys, pw_view_inventory, NULL, false},
+    [PW_SCREEN_DETAIL] = {"detail", detail_keys, NULL, pw_view_detail, false},
+    [PW_SCREEN_RUN] = {"run", run_keys, NULL, pw_view_run, true},
+    [PW_SCREEN_TRENDS] = {"trends", trend_keys, NULL, pw_view_trends, false},
+    [PW_SCREEN_ENDTOEND] = {"end-to-end", endtoend_keys, NULL, pw_view_endtoend, false},
+    [PW_SCREEN_BASELINES] = {"baselines", baseline_keys, NULL, pw_view_baselines, false},
+    [PW_SCREEN_DEVICE] = {"device", device_keys, NULL, pw_view_device, false},
+    [PW_SCREEN_MESSAGES] = {"messages", line_keys, NULL, pw_view_messages, false},
+    [PW_SCREEN_HELP] = {"help", line_keys, NULL, pw_view_help, false},
 };
 
 /* ---- input ---- */
@@ -615,13 +677,25 @@ static bool act_on(struct pw_tui *tui, const struct pw_tui_key *keys, uint32_t k
     return false;
 }
 
+/* Said, not logged: a slip of a finger is no message. */
+static void unknown_key(struct pw_tui *tui, uint32_t key)
+{
+    char name[8] = "";
+
+    tui->flash_failed = false;
+    if (key > ' ' && key < PW_KEY_UP)
+        name[pw_text_encode(name, key)] = '\0';
+    snprintf(tui->flash, sizeof tui->flash, "%s%s does nothing here: ? lists the keys", name[0] ? "" : "this key",
+             name);
+}
+
 static void on_key(struct pw_tui *tui, uint32_t key)
 {
     tui->flash[0] = '\0';
     if (tui->prompt.kind != PW_PROMPT_CLOSED)
         on_prompt_key(tui, key);
-    else if (!act_on(tui, pw_tui_screens[tui->screen].keys, key))
-        act_on(tui, pw_tui_global_keys, key);
+    else if (!act_on(tui, pw_tui_screens[tui->screen].keys, key) && !act_on(tui, pw_tui_global_keys, key))
+        unknown_key(tui, key);
 }
 
 /* Pasted text goes into a prompt that is open, a line break as a blank. Elsewhere each letter would be a command. */
@@ -635,8 +709,8 @@ static void on_pasted(struct pw_tui *tui, uint32_t key)
         on_prompt_key(tui, key);
 }
 
-/* A click on a row moves there, on the row under the cursor it opens it; on a head it sorts; on the footer it presses
- * the key that is named there. */
+/* A click on a row moves there, on the row under the cursor it opens it; on a head it sorts; on a line about a
+ * signature it opens that; on the footer it presses the key that is named there. */
 static void on_click(struct pw_tui *tui, int row, int column)
 {
     size_t at = tui->top + (size_t)(row - 3);
@@ -649,6 +723,8 @@ static void on_click(struct pw_tui *tui, int row, int column)
             on_key(tui, key);
         return;
     }
+    if (tui->screen != PW_SCREEN_INVENTORY && row > 0 && row < tui->rows - 1)
+        open_line(tui, tui->scroll[tui->screen] + row - 1);
     if (tui->screen != PW_SCREEN_INVENTORY || row < 2 || row >= tui->rows - 1)
         return;
     if (row == 2) {

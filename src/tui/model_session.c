@@ -190,8 +190,9 @@ static void say_outcome(struct pw_tui *tui, const struct pw_event *event)
         return;
     }
     if (event->bench) {
-        pw_tui_say(tui, event->bench->suspicious > 0, "bench: %zu signatures, %zu not believed%s", event->bench->count,
-                   event->bench->suspicious, event->bench->busy_slices ? "; other work ran beside it" : "");
+        pw_tui_say(tui, event->bench->suspicious > 0, "bench: %zu signature%s, %zu not believed%s", event->bench->count,
+                   event->bench->count == 1 ? "" : "s", event->bench->suspicious,
+                   event->bench->busy_slices ? "; other work ran beside it" : "");
         return;
     }
     if (event->whole_graph) {
@@ -201,8 +202,9 @@ static void say_outcome(struct pw_tui *tui, const struct pw_event *event)
             pw_tui_say(tui, false, "run: ranked %zu layers by what narrower types cost", t->layers);
             return;
         }
-        pw_tui_say(tui, !t->held, "run: %s; %zu nodes, %zu culprits, %zu did not run, %zu of %zu outputs do not hold",
-                   t->held ? "held" : "does not hold", t->nodes, t->culprits, t->failed, t->outputs_failed, t->outputs);
+        pw_tui_say(tui, !t->held, "run: %s; %zu nodes, %zu culprit%s, %zu did not run, %zu of %zu outputs do not hold",
+                   t->held ? "held" : "does not hold", t->nodes, t->culprits, t->culprits == 1 ? "" : "s", t->failed,
+                   t->outputs_failed, t->outputs);
         return;
     }
     tui->at->totals = event->totals;
@@ -281,6 +283,9 @@ static void ask_device(struct pw_tui *tui)
 
 static void on_answer(struct pw_tui *tui, const struct pw_event *event)
 {
+    if (event->ask < PW_ASK_COUNT)
+        snprintf(tui->at->no_answer[event->ask], sizeof tui->at->no_answer[event->ask], "%.199s",
+                 event->failed ? event->error.message : "");
     if (event->failed) {
         if (event->ask != PW_ASK_HISTORY || tui->screen == PW_SCREEN_TRENDS) /* the detail only adds it at its end */
             pw_tui_say(tui, true, "%s", event->error.message);

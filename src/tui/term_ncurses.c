@@ -246,14 +246,22 @@ int pw_term_fd(void)
     return term.wake[0];
 }
 
+/* Block elements and braille: what bars and charts are made of. */
+static bool is_block(uint32_t code)
+{
+    return (code >= 0x2580 && code <= 0x259f) || (code >= 0x2800 && code <= 0x28ff);
+}
+
 static void paint_cell(int row, int column, const struct pw_cell *cell)
 {
     const struct style_look *look = &looks[cell->style < PW_STYLE_COUNT ? cell->style : 0];
+    attr_t attributes = term.color ? look->color_attributes : look->mono_attributes;
     wchar_t text[2] = {(wchar_t)cell->code, 0};
     cchar_t glyph;
 
-    setcchar(&glyph, text, term.color ? look->color_attributes : look->mono_attributes,
-             (short)(term.color ? cell->style + 1 : 0), NULL);
+    if (cell->style == PW_STYLE_BAD && is_block(cell->code)) /* a full block in reverse looks like an empty one */
+        attributes &= ~A_REVERSE;
+    setcchar(&glyph, text, attributes, (short)(term.color ? cell->style + 1 : 0), NULL);
     mvadd_wch(row, column, &glyph);
 }
 
@@ -381,18 +389,40 @@ int pw_term_edit(const char *path, struct pw_error *err)
     return WIFEXITED(state) ? WEXITSTATUS(state) : 128 + WTERMSIG(state);
 }
 
+/* tmux and screen pass on what they don't know in an envelope of theirs; screen's is short, so that it takes several.
+ */
+static const struct envelope {
+    const char *variable; /* set inside of it */
+    const char *open, *close;
+    size_t room; /* bytes; 0: any */
+} envelopes[] = {{"TMUX", "\033Ptmux;\033", "\033\\", 0}, {"STY", "\033P", "\033\\", 240}};
+
+static const struct envelope *find_envelope(void)
+{
+    for (size_t i = 0; i < PW_COUNT_OF(envelopes); i++) {
+        const char *value = getenv(envelopes[i].variable);
+
+        if (value && *value)
+            return &envelopes[i];
+    }
+    return NULL;
+}
+
 void pw_term_copy(const char *text)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    size_t size = strlen(text);
-    const char *tmux = getenv("TMUX");
-    bool wrapped = tmux && *tmux;
+    const struct envelope *envelope = find_envelope();
+    size_t size = strlen(text), used = 8;
 
-    fputs(wrapped ? "\033Ptmux;\033\033]52;c;" : "\033]52;c;", stdout);
-    for (size_t i = 0; i < size; i += 3) {
+    fprintf(stdout, "%s\033]52;c;", envelope ? envelope->open : "");
+    for (size_t i = 0; i < size; i += 3, used += 4) {
         uint32_t bits = (uint32_t)(unsigned char)text[i] << 16;
         size_t have = size - i < 3 ? size - i : 3;
 
+        if (envelope && envelope->room && used + 4 > envelope->room) {
+            fprintf(stdout, "%s%s", envelope->close, envelope->open);
+            used = 0;
+        }
         if (have > 1)
             bits |= (uint32_t)(unsigned char)text[i + 1] << 8;
         if (have > 2)
@@ -400,7 +430,7 @@ void pw_term_copy(const char *text)
         for (size_t d = 0; d < 4; d++)
             putchar(d <= have ? digits[bits >> (18 - 6 * d) & 63] : '=');
     }
-    fputs(wrapped ? "\007\033\\" : "\007", stdout);
+    fprintf(stdout, "\007%s", envelope ? envelope->close : "");
     fflush(stdout);
 }
 

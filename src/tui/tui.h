@@ -124,6 +124,7 @@ struct pw_tui_view {
     bool saved; /* by the user; not built in */
 };
 #define PW_TUI_VIEWS 40
+#define PW_TUI_PROBLEMS "is:problem" /* the query of ! */
 
 struct pw_tui_case { /* one verdict kept for the detail screen */
     pw_verdict verdict;
@@ -330,7 +331,8 @@ struct pw_tui_side { /* all that belongs to one target */
     size_t build_count;
     struct pw_tui_graph graph;
     struct pw_tui_comparison comparison;
-    char *environment, *baselines; /* the answers' texts; owned; NULL not asked yet */
+    char *environment, *baselines;     /* the answers' texts; owned; NULL not asked yet */
+    char no_answer[PW_ASK_COUNT][200]; /* by question: why the last one was not answered; "" it was */
 };
 
 struct pw_tui {
@@ -387,6 +389,8 @@ struct pw_tui {
     size_t detail;               /* signature shown */
     int scroll[PW_SCREEN_COUNT]; /* first line shown, for the screens of lines */
     int lines[PW_SCREEN_COUNT];  /* lines that the last draw had */
+    int chosen[PW_SCREEN_COUNT]; /* of the lines about signatures the one that > points to; -1 none */
+    pw_screen detail_from;       /* where Esc goes from the detail */
     bool show_comparison;        /* above the trends */
     bool whole_graph;            /* trends are the graph's, not the signature's */
     int remark;                  /* the line of the detail that M went to last */
@@ -428,6 +432,7 @@ struct pw_tui_screen {
     const struct pw_tui_key *keys; /* ended by key 0 */
     void (*draw)(struct pw_tui *tui, struct pw_canvas *canvas, int top, int rows);
     void (*fill)(struct pw_tui *tui, struct pw_lines *lines);
+    bool about; /* some lines are about signatures: up and down choose one of them, Enter opens it */
 };
 extern const struct pw_tui_screen pw_tui_screens[PW_SCREEN_COUNT];
 extern const struct pw_tui_key pw_tui_global_keys[]; /* on every screen; ended by key 0 */
@@ -515,6 +520,9 @@ void pw_tui_views_write(const struct pw_tui *tui, struct pw_buf *out);
 void pw_tui_fill(struct pw_tui *tui);  /* all lines of the current screen into tui->text */
 void pw_tui_place(struct pw_tui *tui); /* how many lines there are and where things stand, without their text */
 void pw_tui_go(struct pw_tui *tui, pw_screen screen);
+/* From line *at on (-1: before the first) the next that is about a signature, by 1 or -1; false: none, *at is
+ * unchanged. */
+bool pw_tui_next_about(struct pw_tui *tui, int *at, int by);
 void pw_tui_act(struct pw_tui *tui, const char *command); /* runs a line of the palette */
 /* The n-th candidate that completes the palette's line: whole line in `line`, its help; false behind the last. */
 bool pw_tui_complete(const struct pw_tui *tui, const char *typed, size_t n, struct pw_buf *line, const char **help);
@@ -549,6 +557,8 @@ void pw_view_timeline(const struct pw_tui *tui, struct pw_lines *lines, int heig
 /* How time on the target, or on the host, looks: told apart without colours too. */
 const char *pw_view_time_glyph(bool on_target, bool ascii);
 pw_style pw_view_time_style(bool on_target);
+/* What stands where an answer will: that it is looked for, or why there is none. */
+void pw_view_waiting(const struct pw_tui *tui, struct pw_lines *lines, pw_ask ask, const char *looking);
 void pw_view_trends(struct pw_tui *tui, struct pw_lines *lines);
 /* Charts of the history's errors and speeds, `height` rows each. */
 void pw_view_history(const struct pw_tui *tui, struct pw_lines *lines, int height);

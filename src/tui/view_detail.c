@@ -20,28 +20,31 @@ static void draw_pattern(struct pw_lines *lines, const struct pw_pattern *patter
 
 static void draw_what(struct pw_lines *lines, const struct pw_tui *tui, const struct pw_signature *s)
 {
-    char a[32], b[32];
+    char a[32], b[32], text[600];
 
     pw_lines_addf(lines, PW_STYLE_BOLD, 1, "%s  %s", s->op_label,
                   s->op ? pw_category_name(s->category) : "unknown operator");
     pw_lines_wrap(lines, PW_STYLE_NORMAL, 1, s->text);
     pw_lines_addf(lines, PW_STYLE_DIM, 1, "id %s", s->id);
-    if (!isnan(s->flops_value))
-        pw_lines_addf(lines, PW_STYLE_NORMAL, 1, "%s and %s a node, %.3g FLOP/byte, %" PRId64 " parameters",
-                      pw_text_si(a, sizeof a, s->flops_value, "FLOP"), pw_text_bytes(b, sizeof b, s->bytes_value),
-                      s->intensity, s->parameters);
+    if (!isnan(s->flops_value)) {
+        snprintf(text, sizeof text, "%s and %s a node, %.3g FLOP/byte, %" PRId64 " parameters",
+                 pw_text_si(a, sizeof a, s->flops_value, "FLOP"), pw_text_bytes(b, sizeof b, s->bytes_value),
+                 s->intensity, s->parameters);
+        pw_lines_wrap(lines, PW_STYLE_NORMAL, 1, text);
+    }
     if (!isnan(s->share))
         pw_lines_addf(lines, PW_STYLE_NORMAL, 1, "%.2f %% of the graph's FLOPs", 100 * s->share);
     if (s->pattern >= 0)
         draw_pattern(lines, &tui->inventory->patterns[s->pattern]);
     pw_view_call(lines, s);
     pw_lines_head(lines, "Flags");
-    pw_lines_addf(lines, s->sensitivity == PW_SENSITIVITY_HIGH ? PW_STYLE_WARN : PW_STYLE_NORMAL, 3,
-                  "sensitivity %s%s%s", pw_sensitivity_name(s->sensitivity),
-                  s->sensitivity_reason && s->sensitivity_reason[0] ? ": " : "",
-                  s->sensitivity_reason ? s->sensitivity_reason : "");
+    snprintf(text, sizeof text, "sensitivity %s%s%s", pw_sensitivity_name(s->sensitivity),
+             s->sensitivity_reason && s->sensitivity_reason[0] ? ": " : "",
+             s->sensitivity_reason ? s->sensitivity_reason : "");
+    pw_lines_wrap(lines, s->sensitivity == PW_SENSITIVITY_HIGH ? PW_STYLE_WARN : PW_STYLE_NORMAL, 3, text);
+    snprintf(text, sizeof text, "dynamic: %s", s->dynamic_reason ? s->dynamic_reason : "");
     if (s->dynamic || s->data_dependent)
-        pw_lines_addf(lines, PW_STYLE_NORMAL, 3, "dynamic: %s", s->dynamic_reason ? s->dynamic_reason : "");
+        pw_lines_wrap(lines, PW_STYLE_NORMAL, 3, text);
     else
         pw_lines_add(lines, PW_STYLE_DIM, 3, "all dims are fixed");
     if (s->shape_arithmetic)
@@ -60,10 +63,11 @@ static void draw_decisions(struct pw_lines *lines, const struct pw_tui *tui, siz
                       entry->owner[0] ? ", owner " : "", entry->owner);
     if (entry->note[0])
         pw_lines_wrap(lines, PW_STYLE_NORMAL, 3, entry->note);
-    if (entry->waiver.present)
-        pw_lines_addf(lines, pw_tui_waived(tui, signature) ? PW_STYLE_WARN : PW_STYLE_BAD, 3,
-                      "waived until %s%s by %s: %s", entry->waiver.until,
-                      pw_tui_waived(tui, signature) ? "" : " (expired)", entry->waiver.owner, entry->waiver.reason);
+    if (entry->waiver.present) {
+        pw_lines_addf(lines, pw_tui_waived(tui, signature) ? PW_STYLE_WARN : PW_STYLE_BAD, 3, "waived until %s%s by %s",
+                      entry->waiver.until, pw_tui_waived(tui, signature) ? "" : " (expired)", entry->waiver.owner);
+        pw_lines_wrap(lines, PW_STYLE_NORMAL, 5, entry->waiver.reason);
+    }
 }
 
 static bool is_bad(pw_verdict verdict)
@@ -77,19 +81,25 @@ static void draw_case(struct pw_lines *lines, const struct pw_tui_case *c, const
     pw_style style = is_bad(c->verdict)              ? PW_STYLE_BAD
                      : c->verdict == PW_VERDICT_WARN ? PW_STYLE_WARN
                                                      : PW_STYLE_NORMAL;
+    char text[PW_CASE_ID_MAX + 64];
+    size_t at = lines->count;
 
     if (isnan(c->error))
-        pw_lines_addf(lines, style, 3, "%-7s %s", pw_verdict_name(c->verdict), c->id);
+        snprintf(text, sizeof text, "%s", c->id);
     else
-        pw_lines_addf(lines, style, 3, "%-7s %s  error %.2e of %.2e", pw_verdict_name(c->verdict), c->id, c->error,
-                      c->tolerance);
+        snprintf(text, sizeof text, "%s  error %.2e of %.2e", c->id, c->error, c->tolerance);
+    pw_lines_wrap(lines, style, 11, text);
+    if (lines->count > at)
+        pw_lines_front(lines, at, style, 3, pw_verdict_name(c->verdict));
     if (c->reason && *said && !strcmp(c->reason, *said))
         pw_lines_more(lines, style, 0, "  for the same reason");
     else if (c->reason)
         pw_lines_wrap(lines, style, 11, c->reason);
     *said = c->reason;
-    if (c->shrunk)
-        pw_lines_addf(lines, style, 11, "smallest that fails: %s", c->shrunk);
+    if (c->shrunk) {
+        snprintf(text, sizeof text, "smallest that fails: %s", c->shrunk);
+        pw_lines_wrap(lines, style, 11, text);
+    }
 }
 
 static void draw_histogram(struct pw_lines *lines, const struct pw_comparison *worst)
@@ -212,11 +222,19 @@ static void draw_implementations(struct pw_lines *lines, const struct pw_tui *tu
     for (size_t i = 0; i < impls->count; i++) {
         const struct pw_impl *impl = &impls->items[i];
 
-        pw_lines_addf(lines, (int)i == impls->selected ? PW_STYLE_GOOD : PW_STYLE_NORMAL, 3, "%s %-9s %s%s%s",
-                      (int)i == impls->selected ? "*" : " ", pw_coverage_name(impl->kind), impl->name,
-                      impl->supported ? "" : ": ", impl->supported ? "" : impl->why);
+        pw_style style = (int)i == impls->selected ? PW_STYLE_GOOD : PW_STYLE_NORMAL;
+        size_t at = lines->count;
+        char text[600];
+
+        snprintf(text, sizeof text, "%s%s%s", impl->name, impl->supported ? "" : ": ",
+                 impl->supported ? "" : impl->why);
+        pw_lines_wrap(lines, style, 15, text);
+        if (lines->count > at) {
+            snprintf(text, sizeof text, "%s %s", (int)i == impls->selected ? "*" : " ", pw_coverage_name(impl->kind));
+            pw_lines_front(lines, at, style, 3, text);
+        }
         if (impl->kernel && (int)i == impls->selected)
-            pw_lines_addf(lines, PW_STYLE_DIM, 15, "%s",
+            pw_lines_wrap(lines, PW_STYLE_DIM, 15,
                           pw_kernel_algorithm(impl->kernel) ? pw_kernel_algorithm(impl->kernel) : "");
     }
     if (impls->kernel_required)

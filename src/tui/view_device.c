@@ -38,7 +38,7 @@ void pw_view_baselines(struct pw_tui *tui, struct pw_lines *lines)
     struct pw_buf command = {0};
 
     if (!tui->at->baselines) {
-        pw_lines_add(lines, PW_STYLE_DIM, 3, "Looking at the baselines...");
+        pw_view_waiting(tui, lines, PW_ASK_BASELINES, "Looking at the baselines...");
         return;
     }
     if (!tui->at->baselines[0]) {
@@ -131,7 +131,7 @@ void pw_view_device(struct pw_tui *tui, struct pw_lines *lines)
     if (tui->at->device_failed)
         pw_lines_add(lines, PW_STYLE_BAD, 3, tui->at->device);
     if (!tui->at->environment) {
-        pw_lines_add(lines, PW_STYLE_DIM, 3, "Looking at the environment...");
+        pw_view_waiting(tui, lines, PW_ASK_ENVIRONMENT, "Looking at the environment...");
         return;
     }
     pw_lines_head(lines, "Lock");

@@ -39,14 +39,25 @@ static void draw_title(const struct pw_tui *tui, struct pw_canvas *canvas)
         pw_canvas_right(canvas, 0, at, width - at, PW_STYLE_TITLE, right);
 }
 
+/* Does the screen use a key for itself? */
+static bool taken(const struct pw_tui *tui, uint32_t key)
+{
+    for (const struct pw_tui_key *own = pw_tui_screens[tui->screen].keys; own->key; own++)
+        if (own->key == key || own->alias == key)
+            return true;
+    return false;
+}
+
 /* Walks the keys that the footer names from left to right; draws them, or finds the one at a column. */
 static int footer_keys(const struct pw_tui_key *keys, const struct pw_tui *tui, struct pw_canvas *canvas, int at,
                        int limit, int column, uint32_t *found)
 {
+    bool global = keys == pw_tui_global_keys;
+
     for (; keys->key; keys++) {
         int label = (int)pw_text_width(keys->label), need = keys->does ? label + (int)strlen(keys->does) + 3 : 0;
 
-        if (!keys->does || at + need > limit)
+        if (!keys->does || at + need > limit || (global && taken(tui, keys->key)))
             continue;
         if (canvas) {
             pw_canvas_text(canvas, tui->rows - 1, at, label, PW_STYLE_KEY, keys->label);
@@ -77,6 +88,17 @@ uint32_t pw_view_footer_key(const struct pw_tui *tui, int column)
     return found;
 }
 
+/* The command whose words are being typed; NULL: none, or its name is. */
+static const struct pw_tui_command *begun_command(const char *text)
+{
+    size_t length = strcspn(text, " ");
+
+    for (const struct pw_tui_command *c = pw_tui_commands; c->name && text[length]; c++)
+        if (strlen(c->name) == length && !strncmp(c->name, text, length))
+            return c;
+    return NULL;
+}
+
 /* The open prompt: its sign, the text scrolled so that the cursor is seen, and a hint behind it. */
 static void draw_prompt(const struct pw_tui *tui, struct pw_canvas *canvas, int row)
 {
@@ -84,6 +106,7 @@ static void draw_prompt(const struct pw_tui *tui, struct pw_canvas *canvas, int 
     static const char *const hints[] = {"", "Enter keeps, Esc drops; cov: sens: status: op: cat: node: flops>",
                                         "Enter finds, Esc drops", "Tab completes, Enter does it, Esc drops"};
     const struct pw_prompt *prompt = &tui->prompt;
+    const struct pw_tui_command *command;
     char before[PW_PROMPT_MAX];
     const char *text = prompt->text;
     int at, cursor;
@@ -103,6 +126,9 @@ static void draw_prompt(const struct pw_tui *tui, struct pw_canvas *canvas, int 
     pw_canvas_style(canvas, row, cursor, 1, PW_STYLE_SELECTED);
     if (prompt->kind == PW_PROMPT_QUERY && tui->query.problem[0])
         pw_canvas_text(canvas, row, at + 2, tui->columns - at - 2, PW_STYLE_BAD, tui->query.problem);
+    else if (prompt->kind == PW_PROMPT_COMMAND && (command = begun_command(prompt->text)) != NULL)
+        pw_canvas_printf(canvas, row, at + 2, tui->columns - at - 2, PW_STYLE_DIM, "%s  Enter does it, Esc drops",
+                         command->arguments);
     else
         pw_canvas_text(canvas, row, at + 2, tui->columns - at - 2, PW_STYLE_DIM, hints[prompt->kind]);
 }
@@ -111,6 +137,7 @@ static void draw_prompt(const struct pw_tui *tui, struct pw_canvas *canvas, int 
 static void draw_candidates(const struct pw_tui *tui, struct pw_canvas *canvas, int row)
 {
     const char *typed = tui->completion >= 0 ? tui->completing : tui->prompt.text, *help = "";
+    int help_at = tui->columns < 60 ? 18 : 28;
     int room = row - 2 < 10 ? row - 2 : 10, first = tui->completion >= room ? tui->completion - room + 1 : 0, count = 0;
     struct pw_buf line = {0};
 
@@ -123,10 +150,22 @@ static void draw_candidates(const struct pw_tui *tui, struct pw_canvas *canvas, 
         pw_style style = first + i == tui->completion ? PW_STYLE_SELECTED : PW_STYLE_FOOTER;
 
         pw_canvas_fill(canvas, at, 0, tui->columns, style, ' ');
-        pw_canvas_text(canvas, at, 1, 26, style, pw_buf_text(&line));
-        pw_canvas_text(canvas, at, 28, tui->columns - 28, style, help);
+        pw_canvas_text(canvas, at, 1, help_at - 2, style, pw_buf_text(&line));
+        pw_canvas_text(canvas, at, help_at, tui->columns - help_at, style, help);
         pw_buf_clear(&line);
     }
+}
+
+/* The last message; where it is cut, or failed, with the key that shows all of it. */
+static void draw_flash(const struct pw_tui *tui, struct pw_canvas *canvas, int row)
+{
+    pw_style style = tui->flash_failed ? PW_STYLE_BAD : PW_STYLE_FOOTER;
+    const char *more = tui->flash_failed                               ? "  (m: messages)"
+                       : (int)pw_text_width(tui->flash) > tui->columns ? "  (m: all)"
+                                                                       : "";
+    int at = pw_canvas_text(canvas, row, 0, tui->columns - (int)strlen(more), style, tui->flash);
+
+    pw_canvas_text(canvas, row, at, tui->columns - at, style, more);
 }
 
 static void draw_footer(const struct pw_tui *tui, struct pw_canvas *canvas)
@@ -139,8 +178,7 @@ static void draw_footer(const struct pw_tui *tui, struct pw_canvas *canvas)
         if (tui->prompt.kind == PW_PROMPT_COMMAND)
             draw_candidates(tui, canvas, row);
     } else if (tui->flash[0]) {
-        pw_canvas_printf(canvas, row, 0, tui->columns, tui->flash_failed ? PW_STYLE_BAD : PW_STYLE_FOOTER, "%s%s",
-                         tui->flash, tui->flash_failed ? "  (m: messages)" : "");
+        draw_flash(tui, canvas, row);
     } else {
         footer_walk(tui, canvas, 0, NULL);
     }
@@ -165,6 +203,40 @@ void pw_tui_place(struct pw_tui *tui)
     fill(tui, 0, 1);
 }
 
+/* The line that Enter opens: of those about a signature that are seen the first, until another is chosen. */
+static void draw_chosen(struct pw_tui *tui, struct pw_canvas *canvas, int top, int rows, int first)
+{
+    int *chosen = &tui->chosen[tui->screen], count = (int)tui->text.count;
+
+    if (!pw_tui_screens[tui->screen].about)
+        return;
+    if (*chosen < first || *chosen >= first + rows || *chosen >= count || tui->text.items[*chosen].signature < 0)
+        *chosen = -1;
+    for (int i = first; i < count && i < first + rows && *chosen < 0; i++)
+        if (tui->text.items[i].signature >= 0)
+            *chosen = i;
+    if (*chosen < 0)
+        return;
+    pw_canvas_style(canvas, top + *chosen - first, 0, canvas->columns, PW_STYLE_SELECTED);
+    pw_canvas_text(canvas, top + *chosen - first, 0, 1, PW_STYLE_SELECTED, ">");
+}
+
+bool pw_tui_next_about(struct pw_tui *tui, int *at, int by)
+{
+    int count;
+
+    if (!pw_tui_screens[tui->screen].about)
+        return false;
+    pw_tui_fill(tui);
+    count = (int)tui->text.count;
+    for (int i = *at < 0 ? (by > 0 ? 0 : -1) : *at + by; i >= 0 && i < count; i += by)
+        if (tui->text.items[i].signature >= 0) {
+            *at = i;
+            return true;
+        }
+    return false;
+}
+
 /* Fills, clamps the scroll, draws a bar at the right edge when there is more than fits. */
 static void draw_lines(struct pw_tui *tui, struct pw_canvas *canvas, int top, int rows)
 {
@@ -180,6 +252,7 @@ static void draw_lines(struct pw_tui *tui, struct pw_canvas *canvas, int top, in
     if (*scroll != wanted)
         fill(tui, *scroll, rows);
     pw_lines_draw(&tui->text, canvas, top, rows, *scroll, tui->search);
+    draw_chosen(tui, canvas, top, rows, *scroll);
     if (count > rows && rows > 0) {
         int size = rows * rows / count > 0 ? rows * rows / count : 1;
         int at = (int)((int64_t)(rows - size) * *scroll / (count - rows));
@@ -208,6 +281,13 @@ pw_status pw_tui_draw(struct pw_tui *tui, struct pw_canvas *canvas, struct pw_er
     if (tui->rows >= 2)
         draw_footer(tui, canvas);
     return PW_OK;
+}
+
+void pw_view_waiting(const struct pw_tui *tui, struct pw_lines *lines, pw_ask ask, const char *looking)
+{
+    const char *why = tui->at->no_answer[ask];
+
+    pw_lines_wrap(lines, why[0] ? PW_STYLE_NORMAL : PW_STYLE_DIM, 3, why[0] ? why : looking);
 }
 
 /* ---- messages and help ---- */
@@ -246,8 +326,8 @@ void pw_view_help(struct pw_tui *tui, struct pw_lines *lines)
         lines, PW_STYLE_NORMAL, 1,
         "What is missing, what fails, what is worst: press a to verify all, ! for the problems, Enter for the "
         "detail of the first. The inventory is sorted by what to do next.");
-    for (int screen = 0; screen < PW_SCREEN_MESSAGES; screen++) {
-        pw_lines_head(lines, pw_tui_screens[screen].name);
+    for (int screen = 0; screen < PW_SCREEN_HELP; screen++) {
+        pw_lines_head(lines, screen == PW_SCREEN_MESSAGES ? "messages and this help" : pw_tui_screens[screen].name);
         help_keys(lines, pw_tui_screens[screen].keys);
     }
     pw_lines_head(lines, "everywhere");
@@ -257,7 +337,9 @@ void pw_view_help(struct pw_tui *tui, struct pw_lines *lines)
         snprintf(label, sizeof label, "%s %s", c->name, c->arguments);
         help_entry(lines, label, 24, c->help);
     }
-    pw_lines_head(lines, "queries: words that must all hold; -word the opposite, a,b either, quotes keep blanks");
+    pw_lines_head(lines, "queries (/ in the inventory)");
+    pw_lines_wrap(lines, PW_STYLE_NORMAL, 2,
+                  "Words that must all hold; -word the opposite, a,b either, quotes keep blanks.");
     for (size_t i = 0; (name = pw_query_key(i, &help)) != NULL; i++)
         help_entry(lines, name, 13, help);
 }

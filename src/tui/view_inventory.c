@@ -22,6 +22,7 @@ static const struct column_layout {
 /* Columns beyond this rank appear once the shapes can have so many columns more. */
 #define SHAPES_FIRST 11
 #define SHAPES_MORE 16
+#define CATEGORY_MORE 8
 
 /* Which columns fit, and what is left for the shapes. */
 static void choose_columns(int columns, int widths[PW_COLUMN_COUNT])
@@ -41,16 +42,51 @@ static void choose_columns(int columns, int widths[PW_COLUMN_COUNT])
         widths[PW_COLUMN_SHAPES] += more;
         left -= more;
     }
+    if (widths[PW_COLUMN_CATEGORY] && left > 0) { /* "matrix multiplication" */
+        int more = left > CATEGORY_MORE ? CATEGORY_MORE : left;
+
+        widths[PW_COLUMN_CATEGORY] += more;
+        left -= more;
+    }
     if (left > 0)
         widths[PW_COLUMN_OPERATOR] += left > 12 ? 12 : left;
+}
+
+/* Below so many columns what is missing, failed and held comes first, and the rest is left out. */
+#define NARROW 60
+
+/* What is listed: how much, and through which filter. */
+static int draw_extent(const struct pw_tui *tui, struct pw_canvas *canvas, int row, int at, int width)
+{
+    const struct pw_inventory *inventory = tui->inventory;
+    int begin = at, half = width / 3;
+    char flops[32];
+
+    if (tui->filter[0]) {
+        at += pw_canvas_printf(canvas, row, at, half, PW_STYLE_ACCENT, "/%s", tui->filter);
+        at += pw_canvas_printf(canvas, row, at, width - (at - begin), PW_STYLE_ACCENT, "  %zu of %zu  ",
+                               tui->visible_count, inventory->signature_count);
+    } else if (canvas->columns < NARROW) {
+        at += pw_canvas_printf(canvas, row, at, width, PW_STYLE_NORMAL, "%zu:  ", inventory->signature_count);
+    } else if (canvas->columns < 100) { /* what serves them and how they stand matters more than their size */
+        at += pw_canvas_printf(canvas, row, at, width, PW_STYLE_NORMAL, "%zu signatures  ", inventory->signature_count);
+    } else {
+        at += pw_canvas_printf(canvas, row, at, width, PW_STYLE_NORMAL, "%zu signatures of %zu nodes, %s  ",
+                               inventory->signature_count, inventory->node_count,
+                               isnan(inventory->total_flops)
+                                   ? "FLOPs unknown"
+                                   : pw_text_si(flops, sizeof flops, inventory->total_flops, "FLOP"));
+    }
+    return at - begin;
 }
 
 static void summary_line(const struct pw_tui *tui, struct pw_canvas *canvas, int row)
 {
     size_t covered[PW_COVERAGE_COUNT] = {0}, failed = 0, held = 0, attention = 0;
     const struct pw_inventory *inventory = tui->inventory;
+    const char *maturity = pw_maturity_name(pw_tui_maturity(tui));
     int at = 1, width = canvas->columns - 1;
-    char flops[32];
+    size_t missing;
 
     for (size_t i = 0; i < inventory->signature_count; i++) {
         const struct pw_impl_list *impls = pw_tui_impls(tui, i);
@@ -63,15 +99,7 @@ static void summary_line(const struct pw_tui *tui, struct pw_canvas *canvas, int
         failed += r->measured && r->gate_failed && !r->host;
         held += r->measured && !strcmp(r->standing, "held");
     }
-    if (canvas->columns < 100) /* what serves them and how they stand matters more than their size */
-        at += pw_canvas_printf(canvas, row, at, width - at, PW_STYLE_NORMAL, "%zu signatures  ",
-                               inventory->signature_count);
-    else
-        at += pw_canvas_printf(canvas, row, at, width - at, PW_STYLE_NORMAL, "%zu signatures of %zu nodes, %s  ",
-                               inventory->signature_count, inventory->node_count,
-                               isnan(inventory->total_flops)
-                                   ? "FLOPs unknown"
-                                   : pw_text_si(flops, sizeof flops, inventory->total_flops, "FLOP"));
+    at += draw_extent(tui, canvas, row, at, width - at);
     if (!tui->at->coverage_ready) {
         if (tui->at->device_failed)
             pw_canvas_printf(canvas, row, at, width - at, PW_STYLE_BAD, "target not usable: %s", tui->at->device_why);
@@ -79,17 +107,18 @@ static void summary_line(const struct pw_tui *tui, struct pw_canvas *canvas, int
             pw_canvas_text(canvas, row, at, width - at, PW_STYLE_DIM, "looking at the target...");
         return;
     }
-    at += pw_canvas_printf(canvas, row, at, width - at, PW_STYLE_NORMAL, "kernel %zu  host %zu  ",
-                           covered[PW_COVERAGE_KERNEL] + covered[PW_COVERAGE_LIBRARY] + covered[PW_COVERAGE_GENERATED],
-                           covered[PW_COVERAGE_HOST]);
-    at += pw_canvas_printf(canvas, row, at, width - at,
-                           covered[PW_COVERAGE_MISSING] || attention ? PW_STYLE_BAD : PW_STYLE_NORMAL, "missing %zu  ",
-                           covered[PW_COVERAGE_MISSING] + attention);
+    covered[PW_COVERAGE_KERNEL] += covered[PW_COVERAGE_LIBRARY] + covered[PW_COVERAGE_GENERATED];
+    missing = covered[PW_COVERAGE_MISSING] + attention;
+    if (canvas->columns >= NARROW)
+        at += pw_canvas_printf(canvas, row, at, width - at, PW_STYLE_NORMAL, "kernel %zu  host %zu  ",
+                               covered[PW_COVERAGE_KERNEL], covered[PW_COVERAGE_HOST]);
+    at += pw_canvas_printf(canvas, row, at, width - at, missing ? PW_STYLE_BAD : PW_STYLE_NORMAL, "missing %zu  ",
+                           missing);
     at +=
         pw_canvas_printf(canvas, row, at, width - at, failed ? PW_STYLE_BAD : PW_STYLE_NORMAL, "failed %zu  ", failed);
     at += pw_canvas_printf(canvas, row, at, width - at, held ? PW_STYLE_GOOD : PW_STYLE_DIM, "held %zu  ", held);
-    if (width - at > 10)
-        pw_canvas_text(canvas, row, at, width - at, PW_STYLE_BOLD, pw_maturity_name(pw_tui_maturity(tui)));
+    if (width - at >= (int)strlen(maturity)) /* a part of the word would be another claim */
+        pw_canvas_text(canvas, row, at, width - at, PW_STYLE_BOLD, maturity);
 }
 
 static void draw_heads(const struct pw_tui *tui, struct pw_canvas *canvas, int row, const int *widths)
@@ -218,8 +247,9 @@ static void draw_group(const struct pw_tui *tui, struct pw_canvas *canvas, int r
     at += pw_canvas_printf(canvas, row, at, width - at, PW_STYLE_BOLD, "%s %s",
                            canvas->ascii ? (group->folded ? "+" : "-") : (group->folded ? "\u25b8" : "\u25be"),
                            group->name);
-    at += pw_canvas_printf(canvas, row, at, width - at, PW_STYLE_DIM, "  %zu signatures, %zu nodes, %.1f %% of FLOPs",
-                           group->signatures, group->nodes, 100 * group->share);
+    at += pw_canvas_printf(canvas, row, at, width - at, PW_STYLE_DIM, "  %zu signature%s, %zu node%s, %.1f %% of FLOPs",
+                           group->signatures, group->signatures == 1 ? "" : "s", group->nodes,
+                           group->nodes == 1 ? "" : "s", 100 * group->share);
     if (group->problems)
         pw_canvas_printf(canvas, row, at, width - at, PW_STYLE_BAD, ", %zu problem%s", group->problems,
                          group->problems == 1 ? "" : "s");
@@ -359,6 +389,25 @@ static void draw_reading(const struct pw_tui *tui, struct pw_canvas *canvas, int
     pw_canvas_text(canvas, top + 2, 1, width, PW_STYLE_DIM, "q quits, ? is the help, / filters what comes.");
 }
 
+/* The filter lets nothing through: a good thing where it asks for problems. What to press comes first. */
+static void draw_nothing(const struct pw_tui *tui, struct pw_canvas *canvas, int row)
+{
+    bool problems = !strcmp(tui->filter, PW_TUI_PROBLEMS), measured = false;
+
+    for (size_t i = 0; i < tui->inventory->signature_count; i++)
+        measured = measured || tui->at->signatures[i].measured;
+    pw_canvas_text(canvas, row, 2, canvas->columns - 2, PW_STYLE_DIM,
+                   problems ? "Esc shows all again." : "/ changes the filter, Esc clears it.");
+    if (!problems)
+        pw_canvas_printf(canvas, row + 1, 2, canvas->columns - 2, PW_STYLE_DIM, "Nothing matches '%s'.", tui->filter);
+    else if (!tui->at->coverage_ready)
+        pw_canvas_text(canvas, row + 1, 2, canvas->columns - 2, PW_STYLE_DIM, "What is missing is not known yet.");
+    else
+        pw_canvas_text(canvas, row + 1, 2, canvas->columns - 2, PW_STYLE_DIM,
+                       measured ? "No problems: nothing is missing, nothing fails."
+                                : "Nothing is missing; a verifies all, to see what fails.");
+}
+
 void pw_view_inventory(struct pw_tui *tui, struct pw_canvas *canvas, int top, int rows)
 {
     int widths[PW_COLUMN_COUNT], list = rows - 2, others = others_shown(tui, canvas->columns);
@@ -391,6 +440,5 @@ void pw_view_inventory(struct pw_tui *tui, struct pw_canvas *canvas, int top, in
     if (!tui->inventory->signature_count)
         pw_canvas_text(canvas, top + 3, 2, canvas->columns - 2, PW_STYLE_DIM, "The graph has no operators.");
     else if (!tui->visible_count)
-        pw_canvas_printf(canvas, top + 3, 2, canvas->columns - 2, PW_STYLE_DIM,
-                         "Nothing matches '%s'. / changes the filter, Esc clears it.", tui->filter);
+        draw_nothing(tui, canvas, top + 3);
 }

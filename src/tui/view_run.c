@@ -42,7 +42,9 @@ static void add_progress(const struct pw_tui *tui, struct pw_lines *lines)
         pw_lines_moref(lines, PW_STYLE_DIM, 0, "  %.1f a second", (double)tui->at->done / elapsed);
     if (tui->at->running && tui->at->done && tui->at->done < tui->at->total)
         pw_lines_moref(lines, PW_STYLE_DIM, 0, "  %s left",
-                       pw_text_duration(left, sizeof left, elapsed * (1 - share) / share));
+                       elapsed * (1 - share) < share
+                           ? "under a second"
+                           : pw_text_duration(left, sizeof left, elapsed * (1 - share) / share));
     else if (tui->at->running && tui->at->done == tui->at->total)
         pw_lines_more(lines, PW_STYLE_DIM, 0, "  timing, one at a time");
 }
@@ -101,6 +103,7 @@ void pw_view_run(struct pw_tui *tui, struct pw_lines *lines)
     else
         pw_lines_wrap(lines, side->outcome_failed ? PW_STYLE_BAD : PW_STYLE_NORMAL, 1, side->outcome);
     if (side->job && (!strcmp(side->job, "run") || !strcmp(side->job, "sweep")))
-        pw_lines_add(lines, PW_STYLE_DIM, 1, "5 shows it node by node");
+        pw_lines_add(lines, PW_STYLE_DIM, 1,
+                     strcmp(side->job, "run") ? "5 shows the layers" : "5 shows it node by node");
     add_failures(tui, lines, verify);
 }

@@ -247,7 +247,7 @@ static void add_history(const struct pw_tui *tui, struct pw_lines *lines)
     const struct pw_tui_history *history = &tui->at->history;
 
     if (!history->known || history->signature != tui->detail) {
-        pw_lines_add(lines, PW_STYLE_DIM, 3, "Looking at earlier runs...");
+        pw_view_waiting(tui, lines, PW_ASK_HISTORY, "Looking at earlier runs...");
         return;
     }
     if (!history->count) {
@@ -360,7 +360,7 @@ static void add_graph(const struct pw_tui *tui, struct pw_lines *lines)
 
     pw_lines_add(lines, PW_STYLE_BOLD, 1, "the whole graph (w: the signature)");
     if (!graph->known) {
-        pw_lines_add(lines, PW_STYLE_DIM, 3, "Looking at earlier runs...");
+        pw_view_waiting(tui, lines, PW_ASK_GRAPH, "Looking at earlier runs...");
         return;
     }
     if (!graph->count) {

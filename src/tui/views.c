@@ -7,7 +7,7 @@
 
 static const struct pw_tui_view built_in[] = {
     {.name = "all", .query = "", .sort = PW_COLUMN_PRIORITY, .descending = true},
-    {.name = "problems", .query = "is:problem", .sort = PW_COLUMN_PRIORITY, .descending = true},
+    {.name = "problems", .query = PW_TUI_PROBLEMS, .sort = PW_COLUMN_PRIORITY, .descending = true},
     {.name = "missing", .query = "cov:missing,host", .sort = PW_COLUMN_SHARE, .descending = true},
     {.name = "delicate", .query = "sens:high", .sort = PW_COLUMN_ERROR, .descending = true},
     {.name = "slow", .query = "speed<1", .sort = PW_COLUMN_SHARE, .descending = true},

@@ -18,7 +18,7 @@ keys <Enter>
 shows Measured
 shows PASS
 keys <Esc>:group category<Enter>
-shows normalization  1 signatures
+shows normalization  1 signature
 keys :compare 1 1<Enter>
 wait 60 side by side
 keys 1:save-view mine<Enter>

@@ -202,7 +202,7 @@ static void test_reading(void **state)
                 "\n"
                 "\n"
                 "\n"
-                "? help  : command  q quit\n");
+                "? help  : command  q quit  Tab next screen  m messages\n");
     press(tui, "avbf");
     assert_int_equal(tui->intent, PW_INTENT_NONE);
     press(tui, "a");

@@ -72,7 +72,7 @@ static void test_groups_and_nodes(void **state)
     press(tui, "z");
     assert_int_equal(tui->group, PW_GROUP_CATEGORY);
     assert_int_equal(tui->item_count, 6); /* three heads, three signatures */
-    shows(tui, "- other  1 signatures, 1 nodes, 0.0 % of FLOPs, 1 problem");
+    shows(tui, "- other  1 signature, 1 node, 0.0 % of FLOPs, 1 problem");
     press(tui, "gl");
     assert_int_equal(tui->items[tui->cursor].kind, PW_ITEM_GROUP);
     press(tui, "h");
@@ -207,7 +207,8 @@ static void test_decisions(void **state)
     shows(tui, "waived");
     press(tui, "\n");
     shows(tui, "doing, owner ana");
-    shows(tui, "waived until 2026-12-31 by ana: rounding of the driver");
+    shows(tui, "waived until 2026-12-31 by ana");
+    shows(tui, "rounding of the driver");
     press(tui, "inot needed\n"); /* the note begins with the former one */
     assert_int_equal(tui->intent, PW_INTENT_TRIAGE);
     assert_string_equal(tui->decisions[0].note, "driver 12not needed");
