@@ -189,6 +189,35 @@ void pw_arena_clear(struct pw_arena *arena)
     arena->used_bytes = 0;
 }
 
+void pw_arena_reset(struct pw_arena *arena)
+{
+    struct pw_arena_block *kept = arena->head;
+
+    if (kept == NULL || kept->cap > 4 * BLOCK_BYTES) {
+        pw_arena_clear(arena);
+        return;
+    }
+    arena->head = kept->next;
+    pw_arena_clear(arena);
+    memset(block_bytes(kept), 0, kept->used); /* what is handed out is zeroed */
+    kept->used = 0;
+    kept->next = NULL;
+    arena->head = kept;
+}
+
+bool pw_arena_holds(const struct pw_arena *arena, const void *p)
+{
+    uintptr_t at = (uintptr_t)p;
+
+    for (struct pw_arena_block *block = arena->head; block != NULL; block = block->next) {
+        uintptr_t begin = (uintptr_t)block_bytes(block);
+
+        if (at >= begin && at < begin + block->used)
+            return true;
+    }
+    return false;
+}
+
 /* ---- arrays ---- */
 
 pw_status pw_mem_grow(void **items, size_t *cap, size_t need, size_t item_bytes, struct pw_error *err)

@@ -9,6 +9,7 @@
 #ifndef PW_BASE_MEM_H
 #define PW_BASE_MEM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -44,6 +45,11 @@ void *pw_arena_alloc(struct pw_arena *arena, size_t count, size_t size);
 char *pw_arena_strndup(struct pw_arena *arena, const char *s, size_t size);
 char *pw_arena_printf(struct pw_arena *arena, const char *format, ...) PW_PRINTF(2, 3);
 void pw_arena_clear(struct pw_arena *arena);
+/* Forgets all that was handed out, as pw_arena_clear does, but keeps a small block for what comes next: for work that
+ * is done over and over. */
+void pw_arena_reset(struct pw_arena *arena);
+/* Was this handed out by the arena (or lies within something that was)? Walks its blocks. */
+bool pw_arena_holds(const struct pw_arena *arena, const void *p);
 
 /* Grows a typed array so that index `need-1` is valid. Evaluates to pw_status.
  * items: T*, cap: size_t lvalue. */

@@ -47,7 +47,7 @@ static pw_dim call_bytes(const struct pw_call *call)
         bool again = false;
 
         for (int j = 0; j < i && j < 16 && !again; j++)
-            again = call->in[j] == call->in[i];
+            again = call->node->inputs[j] == call->node->inputs[i];
         if (call->in[i] != NULL && !again)
             sum = pw_dims_add(call->dims, sum, bytes_of(call->dims, call->in[i]));
     }

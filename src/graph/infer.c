@@ -36,8 +36,6 @@ static pw_status add_scope(struct pw_inference *inf, const struct pw_graph *grap
     scope->infos = pw_calloc(graph->value_count, sizeof *scope->infos);
     if (scope->infos == NULL)
         return pw_error_memory(err, graph->value_count * sizeof *scope->infos);
-    for (size_t i = 0; i < graph->value_count; i++)
-        scope->infos[i].rank = -1;
     *next_node += graph->node_count;
     return pw_map_set(&inf->scope_of, (const char *)&graph, sizeof graph, inf->scope_count++, err);
 }
@@ -72,9 +70,13 @@ static pw_status add_scopes(struct pw_inference *inf, struct pw_error *err)
 static pw_status infer_subgraph(struct pw_call *call, const struct pw_graph *graph, const struct pw_info *args,
                                 size_t arg_count, struct pw_info *results, struct pw_error *err);
 
+static const struct pw_info nothing_known = {.rank = -1};
+
 static const struct pw_info *info_at(const struct pw_infer_scope *scope, pw_value_id id)
 {
-    return id == PW_NO_VALUE ? NULL : &scope->infos[id];
+    if (id == PW_NO_VALUE)
+        return NULL;
+    return scope->infos[id] != NULL ? scope->infos[id] : &nothing_known;
 }
 
 static bool has_subgraph(const struct pw_node *node)
@@ -179,7 +181,8 @@ static pw_status store_outputs(struct pw_inference *inf, struct pw_infer_scope *
         status = pw_infer_merge_declared(inf, scope->graph, id, &out[i], err);
         if (status == PW_OK)
             status = pw_infer_check_size(inf->dims, &out[i], "output", i, err);
-        scope->infos[id] = out[i];
+        if (status == PW_OK)
+            status = pw_infer_keep(inf, scope, id, &out[i], err);
     }
     return status;
 }
@@ -195,7 +198,7 @@ static pw_status infer_node(struct pw_inference *inf, struct pw_infer_scope *sco
                            .input_count = (int)node->input_count,
                            .output_count = (int)node->output_count,
                            .dims = inf->dims,
-                           .arena = &inf->arena,
+                           .arena = pw_infer_scratch(inf),
                            .infer_graph = infer_subgraph,
                            .user = inf};
     bool many_in = node->input_count > STACK_INPUTS, many_out = node->output_count > STACK_OUTPUTS;
@@ -228,6 +231,7 @@ static pw_status infer_node(struct pw_inference *inf, struct pw_infer_scope *sco
         status = store_outputs(inf, scope, node, out, fixed, err);
     if (status != PW_OK)
         name_node(node, err);
+    pw_arena_reset(pw_infer_scratch(inf));
 done:
     if (many_in)
         pw_free(in);
@@ -251,18 +255,23 @@ static pw_status infer_given(struct pw_inference *inf, struct pw_infer_scope *sc
         const struct pw_graph_value *value = &graph->values[i];
 
         if (value->initializer != NULL) {
-            status = pw_infer_from_tensor(inf, value->initializer, &scope->infos[i], err);
+            struct pw_info info;
+
+            status = pw_infer_from_tensor(inf, value->initializer, &info, err);
+            if (status == PW_OK)
+                status = pw_infer_keep(inf, scope, (pw_value_id)i, &info, err);
+            pw_arena_reset(pw_infer_scratch(inf));
         } else if (value->sparse != NULL) {
             struct pw_info info = {.kind = PW_VALUE_TENSOR, .dtype = value->sparse->values.dtype, .fixed = true};
 
             info.rank = value->sparse->rank;
             for (int d = 0; d < info.rank; d++)
                 info.dims[d] = value->sparse->dims[d];
-            scope->infos[i] = info;
+            status = pw_infer_keep(inf, scope, (pw_value_id)i, &info, err);
         } else if (value->outer != NULL && outer != NULL) {
             scope->infos[i] = outer->infos[value->outer - outer->graph->values];
         } else if (scope->entered) {
-            scope->infos[i] = (struct pw_info){.rank = -1};
+            scope->infos[i] = NULL;
         }
     }
     return status;
@@ -298,7 +307,8 @@ static pw_status bind_arguments(struct pw_inference *inf, struct pw_infer_scope 
         if (next < arg_count)
             info = args[next++];
         status = pw_infer_merge_declared(inf, graph, id, &info, err);
-        scope->infos[id] = info;
+        if (status == PW_OK)
+            status = pw_infer_keep(inf, scope, id, &info, err);
     }
     if (status == PW_OK && next < arg_count)
         return pw_error_set(err, PW_ERR_MODEL, "graph '%s' takes %zu inputs, but %zu are passed", graph->name, next,
@@ -334,7 +344,7 @@ static pw_status infer_subgraph(struct pw_call *call, const struct pw_graph *gra
         return PW_OK;
     }
     for (size_t i = 0; results != NULL && status == PW_OK && i < graph->output_count; i++)
-        results[i] = scope->infos[graph->outputs[i]];
+        results[i] = *info_at(scope, graph->outputs[i]);
     return status;
 }
 
@@ -390,6 +400,7 @@ pw_status pw_infer_graph(const struct pw_model *model, const struct pw_binding *
         status = pw_infer_report_conflicts(inf, err);
     if (status != PW_OK)
         goto done;
+    pw_infer_done(inf);
     *out = inf;
     inf = NULL;
 done:
@@ -408,6 +419,7 @@ void pw_inference_destroy(struct pw_inference *inference)
         return;
     for (size_t s = 0; s < inference->scope_count; s++)
         pw_free(inference->scopes[s].infos);
+    pw_infer_done(inference);
     pw_free(inference->scopes);
     pw_map_clear(&inference->scope_of);
     pw_dims_destroy(inference->dims);
@@ -418,10 +430,9 @@ void pw_inference_destroy(struct pw_inference *inference)
 const struct pw_info *pw_inference_at(const struct pw_inference *inference, const struct pw_graph *graph,
                                       pw_value_id id)
 {
-    static const struct pw_info unknown = {.rank = -1};
     const struct pw_infer_scope *scope = pw_infer_scope_of(inference, graph);
 
-    return scope == NULL || id >= graph->value_count ? &unknown : &scope->infos[id];
+    return scope == NULL || id >= graph->value_count ? &nothing_known : info_at(scope, id);
 }
 
 struct pw_dims *pw_inference_dims(const struct pw_inference *inference)

@@ -31,7 +31,7 @@ static pw_status fill_content(struct pw_inference *inf, const struct pw_tensor *
 
     if (!has_content(tensor->dtype) || tensor->count > PW_CONTENT_MAX || arena_full(inf))
         return PW_OK;
-    content = pw_arena_alloc(&inf->arena, (size_t)tensor->count, sizeof *content);
+    content = pw_arena_alloc(pw_infer_scratch(inf), (size_t)tensor->count, sizeof *content);
     if (content == NULL)
         return pw_error_memory(err, (size_t)tensor->count * sizeof *content);
     for (int64_t i = 0; i < tensor->count; i++)
@@ -73,12 +73,12 @@ static bool small_count(const struct pw_info *info, int64_t *count)
     return true;
 }
 
-/* A tensor in the arena that the infos may point to. */
+/* A tensor in the scratch that the infos may point to. */
 static pw_status keep_tensor(struct pw_inference *inf, pw_dtype dtype, const struct pw_info *shape, int64_t count,
                              struct pw_tensor **out, struct pw_error *err)
 {
-    struct pw_tensor *tensor = pw_arena_alloc(&inf->arena, 1, sizeof *tensor);
-    void *data = pw_arena_alloc(&inf->arena, (size_t)count, pw_dtype_bytes(dtype));
+    struct pw_tensor *tensor = pw_arena_alloc(pw_infer_scratch(inf), 1, sizeof *tensor);
+    void *data = pw_arena_alloc(pw_infer_scratch(inf), (size_t)count, pw_dtype_bytes(dtype));
 
     if (tensor == NULL || data == NULL)
         return pw_error_memory(err, (size_t)count * pw_dtype_bytes(dtype));

@@ -98,7 +98,7 @@ pw_status pw_infer_inputs(struct pw_inference *inf, struct pw_error *err)
     for (size_t i = 0; i < graph->input_count; i++) {
         pw_value_id id = graph->inputs[i];
         const struct pw_graph_value *value = &graph->values[id];
-        struct pw_info *info = &inf->scopes[0].infos[id];
+        struct pw_info made = {.rank = -1}, *info = &made;
         pw_status status;
 
         if (is_constant_input(value))
@@ -116,6 +116,8 @@ pw_status pw_infer_inputs(struct pw_inference *inf, struct pw_error *err)
                                     pw_text_show(shown, sizeof shown, value->name, 48), d, size);
         }
         status = pw_infer_check_size(inf->dims, info, "input", i, err);
+        if (status == PW_OK)
+            status = pw_infer_keep(inf, &inf->scopes[0], id, info, err);
         if (status != PW_OK)
             return status;
     }

@@ -1,6 +1,7 @@
 /*
  * Inside of shape inference: the state that infer.c (scopes, nodes), infer_inputs.c (declared
- * types, bindings), infer_merge.c (declared against inferred) and infer_fold.c (contents) share.
+ * types, bindings), infer_merge.c (declared against inferred), infer_fold.c (contents) and infer_keep.c (what stays)
+ * share.
  * Nothing outside src/graph includes it. One thread at a time.
  */
 #ifndef PW_GRAPH_INFER_INTERNAL_H
@@ -17,9 +18,9 @@
 /* What is known of one graph's values. */
 struct pw_infer_scope {
     const struct pw_graph *graph;
-    struct pw_info *infos; /* by value id, owned */
-    size_t node_base;      /* number of its first node among all graphs' */
-    bool entered;          /* was inferred at least once */
+    const struct pw_info **infos; /* by value id, owned; kept ones (infer_keep.c), NULL: nothing is known */
+    size_t node_base;             /* number of its first node among all graphs' */
+    bool entered;                 /* was inferred at least once */
 };
 
 /* A declared number that differs from the inferred one. */
@@ -30,11 +31,24 @@ struct pw_infer_conflict {
     int64_t inferred, declared;
 };
 
+/* Finds what is kept already; an item may stand alone, without a slot. */
+struct pw_infer_slot {
+    uint64_t hash;
+    const void *item; /* NULL: free */
+};
+
+struct pw_infer_table {
+    struct pw_infer_slot *slots; /* owned, power of two */
+    size_t slot_count, count;
+};
+
 struct pw_inference {
     const struct pw_model *model;
     struct pw_dims *dims;
-    struct pw_arena arena;
-    struct pw_infer_scope *scopes; /* [0] is the main graph */
+    struct pw_arena arena;                           /* what stays */
+    struct pw_arena scratch[PW_INFER_MAX_DEPTH + 1]; /* by depth: of the node that is being inferred there */
+    struct pw_infer_table kept_infos, kept_contents, kept_tensors; /* while it is inferred */
+    struct pw_infer_scope *scopes;                                 /* [0] is the main graph */
     size_t scope_count, scope_cap;
     struct pw_map scope_of;            /* bytes of a graph's address -> scope */
     const struct pw_binding *bindings; /* copies in the arena */
@@ -48,6 +62,15 @@ struct pw_inference {
 
 /* infer.c */
 struct pw_infer_scope *pw_infer_scope_of(const struct pw_inference *inf, const struct pw_graph *graph); /* or NULL */
+
+/* infer_keep.c */
+
+/* Where rooms and contents of the node at hand allocate; what infos hold of it is copied by pw_infer_keep. */
+struct pw_arena *pw_infer_scratch(struct pw_inference *inf);
+/* Makes this the info of a value. Equal ones are kept once, and never written again. */
+pw_status pw_infer_keep(struct pw_inference *inf, struct pw_infer_scope *scope, pw_value_id id,
+                        const struct pw_info *info, struct pw_error *err);
+void pw_infer_done(struct pw_inference *inf); /* frees what is only needed while inferring */
 
 /* infer_inputs.c */
 
@@ -75,7 +98,7 @@ bool pw_infer_is_fresh(const struct pw_dims *dims, pw_dim dim);
 
 /* infer_fold.c */
 
-/* Info of a constant: dtype, shape, content when it is small and integer. */
+/* Info of a constant: dtype, shape, content (in the scratch) when it is small and integer. */
 pw_status pw_infer_from_tensor(struct pw_inference *inf, const struct pw_tensor *tensor, struct pw_info *out,
                                struct pw_error *err);
 /* After an op's infer: evaluates what can be, completes contents. */

@@ -79,6 +79,38 @@ static void arena_gives_zeroed_aligned_disjoint_memory(void **state)
     assert_int_equal(arena.used_bytes, 0);
 }
 
+/* A scratch that is used over and over gives zeroed memory and does not grow; it knows what is its own. */
+static void a_reset_arena_gives_zeroed_memory_again(void **state)
+{
+    static const size_t sizes[] = {24, 4000, 40, 300000, 16, 20000};
+    struct pw_arena arena = {0};
+    int elsewhere = 0;
+
+    (void)state;
+    pw_arena_reset(&arena);
+    assert_null(arena.head);
+    for (size_t round = 0; round < 30; round++) {
+        unsigned char *some[6];
+
+        for (size_t i = 0; i < 6; i++) {
+            some[i] = pw_arena_alloc(&arena, sizes[(i + round) % 6], 1);
+            for (size_t j = 0; j < sizes[(i + round) % 6]; j++)
+                assert_int_equal(some[i][j], 0);
+            memset(some[i], 0xa5, sizes[(i + round) % 6]);
+        }
+        for (size_t i = 0; i < 6; i++) {
+            assert_true(pw_arena_holds(&arena, some[i]));
+            assert_true(pw_arena_holds(&arena, some[i] + sizes[(i + round) % 6] - 1));
+        }
+        assert_false(pw_arena_holds(&arena, &elsewhere));
+        assert_false(pw_arena_holds(&arena, NULL));
+        pw_arena_reset(&arena);
+        assert_int_equal(arena.used_bytes, 0);
+        assert_false(pw_arena_holds(&arena, some[0]));
+    }
+    pw_arena_clear(&arena);
+}
+
 static void grow_keeps_the_items(void **state)
 {
     (void)state;
@@ -189,6 +221,7 @@ int main(void)
         cmocka_unit_test(nothing_still_gives_a_pointer),
         cmocka_unit_test(aligned_is_aligned),
         cmocka_unit_test(arena_gives_zeroed_aligned_disjoint_memory),
+        cmocka_unit_test(a_reset_arena_gives_zeroed_memory_again),
         cmocka_unit_test(grow_keeps_the_items),
 #if defined(PW_FAIL_INJECTION)
         cmocka_unit_test(the_nth_allocation_fails),

@@ -324,6 +324,99 @@ static void test_unasked_body(void **state)
     unload(&l);
 }
 
+/* ---- what is kept ---- */
+
+/* One model, two inferences: neither's shapes depend on the other's, nor on which ends first. */
+static void test_two_inferences(void **state)
+{
+    const struct pw_binding few[] = {{"sequence", 5}, {"batch", 2}}, many[] = {{"sequence", 7}, {"batch", 3}};
+
+    (void)state;
+    for (int first_ends = 0; first_ends < 2; first_ends++) {
+        struct loaded a = load(reshape_text, NULL, few, 2), b = a, symbolic = a;
+        struct loaded *ends = first_ends ? &a : &b, *stays = first_ends ? &b : &a;
+
+        assert_int_equal(pw_infer_graph(a.model, many, 2, &b.inference, &b.err), PW_OK);
+        assert_int_equal(pw_infer_graph(a.model, NULL, 0, &symbolic.inference, &symbolic.err), PW_OK);
+        expect(&a, "to", "int64[4] = 2 5 6 32");
+        expect(&b, "to", "int64[4] = 3 7 6 32");
+        pw_inference_destroy(ends->inference);
+        expect(stays, "z", first_ends ? "float32[3,6,7,32]" : "float32[2,6,5,32]");
+        expect(stays, "to", first_ends ? "int64[4] = 3 7 6 32" : "int64[4] = 2 5 6 32");
+        assert_int_equal(pw_tensor_get_int(info_of(stays, "to")->constant, 1), first_ends ? 7 : 5);
+        expect(&symbolic, "z", "float32[batch,6,sequence,32]");
+        pw_inference_destroy(symbolic.inference);
+        unload(stays);
+    }
+}
+
+/* Equal infos are one, in whatever way they came about; what differs in anything is another. */
+static void test_kept_once(void **state)
+{
+    struct loaded l = load("input x float32[2,5]\n"
+                           "const four int64[] 4\n"
+                           "const w float32[2] 1 2\n"
+                           "const v float32[2] 1 2\n"
+                           "a = Relu (x)\n"
+                           "b = Exp (a)\n"
+                           "c = Cast to=11 (x)\n"
+                           "two = Sqrt (four_f)\n"
+                           "four_f = Cast to=1 (four)\n"
+                           "also = Constant value=<float32[]_2> ()\n"
+                           "three = Constant value=<float32[]_3> ()\n"
+                           "n = Shape (x)\n"
+                           "m = Shape (a)\n"
+                           "output b float32\n",
+                           NULL, NULL, 0);
+
+    (void)state;
+    assert_string_equal(l.err.message, "");
+    assert_ptr_equal(info_of(&l, "a"), info_of(&l, "b"));
+    assert_ptr_not_equal(info_of(&l, "a"), info_of(&l, "c"));                      /* double */
+    assert_ptr_equal(info_of(&l, "two")->constant, info_of(&l, "also")->constant); /* computed, and read */
+    assert_ptr_not_equal(info_of(&l, "three")->constant, info_of(&l, "also")->constant);
+    assert_float_equal(pw_tensor_get(info_of(&l, "three")->constant, 0), 3, 0);
+    assert_ptr_equal(info_of(&l, "n")->content, info_of(&l, "m")->content);
+    assert_ptr_not_equal(info_of(&l, "w")->constant, info_of(&l, "v")->constant); /* weights are the file's */
+    unload(&l);
+}
+
+/* What a loop's body is told lies in the loop's own scratch, and each pass comes anew: none of it may be looked at
+ * when it has gone. */
+static void test_kept_of_a_body(void **state)
+{
+    static const char *const bodies[] = {"input i int64[]\ninput go bool[]\ninput s float32[?,2]\n"
+                                         "const one int64[] 1\n"
+                                         "next = Add (i, one)\n"
+                                         "size = Shape (s)\n"
+                                         "on = Identity (go)\n"
+                                         "t = Concat axis=0 (s, s)\n"
+                                         "output on bool[]\noutput t float32\noutput next int64[]\n"};
+    struct loaded l = load("input x float32[4,2]\nconst trips int64[] 3\nconst yes bool[] 1\n"
+                           "y,counts = Loop body={0} (trips, yes, x)\n"
+                           "z = Relu (y)\n"
+                           "output z float32\noutput counts int64\n",
+                           bodies, NULL, 0);
+    const struct pw_graph *body = pw_node_attr(&l.model->graph->nodes[0], "body")->graph;
+
+    (void)state;
+    assert_string_equal(l.err.message, "");
+    assert_int_equal(info_of(&l, "z")->rank, 2);
+    assert_int_equal(info_of(&l, "z")->dims[1], 2);
+    expect(&l, "counts", "int64[3]");
+    for (size_t id = 0; id < body->value_count; id++) {
+        const struct pw_info *info = pw_inference_at(l.inference, body, (pw_value_id)id);
+        struct pw_buf text = {0};
+
+        for (size_t i = 0; i < info->content_count; i++)
+            pw_dims_print(pw_inference_dims(l.inference), info->content[i], &text);
+        if (info->constant != NULL)
+            assert_true(pw_tensor_get_int(info->constant, 0) >= 0);
+        pw_buf_clear(&text);
+    }
+    unload(&l);
+}
+
 /* ---- calls ---- */
 
 static void test_call(void **state)
@@ -373,19 +466,14 @@ static void test_no_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_symbolic_reshape),
-        cmocka_unit_test(test_bound_reshape),
-        cmocka_unit_test(test_expressions),
-        cmocka_unit_test(test_folding),
-        cmocka_unit_test(test_fixed_weights),
-        cmocka_unit_test(test_open_dims),
-        cmocka_unit_test(test_bad_bindings),
-        cmocka_unit_test(test_stale_declaration),
-        cmocka_unit_test(test_unknown_operator),
-        cmocka_unit_test(test_captures),
-        cmocka_unit_test(test_unasked_body),
-        cmocka_unit_test(test_branch_that_does_not_fit),
-        cmocka_unit_test(test_call),
+        cmocka_unit_test(test_symbolic_reshape), cmocka_unit_test(test_bound_reshape),
+        cmocka_unit_test(test_expressions),      cmocka_unit_test(test_folding),
+        cmocka_unit_test(test_fixed_weights),    cmocka_unit_test(test_open_dims),
+        cmocka_unit_test(test_bad_bindings),     cmocka_unit_test(test_stale_declaration),
+        cmocka_unit_test(test_unknown_operator), cmocka_unit_test(test_captures),
+        cmocka_unit_test(test_unasked_body),     cmocka_unit_test(test_branch_that_does_not_fit),
+        cmocka_unit_test(test_two_inferences),   cmocka_unit_test(test_kept_once),
+        cmocka_unit_test(test_kept_of_a_body),   cmocka_unit_test(test_call),
         cmocka_unit_test(test_no_memory),
     };
 

@@ -167,6 +167,20 @@ static void test_figures(void **state)
     drop(&m);
 }
 
+/* A value that is given twice is read once; another value of the same shape is another one. */
+static void test_figures_of_operands(void **state)
+{
+    struct made m = make("input x float32[3,8]\ninput other float32[3,8]\n"
+                         "a = Mul (x, x)\nb = Sub (x, other)\nc = Add (a, b)\noutput c float32\n",
+                         NULL, NULL, 0);
+
+    (void)state;
+    assert_float_equal(of(&m, "a")->bytes_value, 2 * 96, 0);
+    assert_float_equal(of(&m, "b")->bytes_value, 3 * 96, 0);
+    assert_float_equal(of(&m, "c")->bytes_value, 3 * 96, 0);
+    drop(&m);
+}
+
 static void test_assumptions(void **state)
 {
     struct made m = make("input x float32[batch_size,sequence,8]\nconst w float32[8,4] iota\na = MatMul (x, w)\n"
@@ -488,13 +502,21 @@ static void test_no_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_signature_texts),  cmocka_unit_test(test_ids_are_stable),
-        cmocka_unit_test(test_subgraph_hash),    cmocka_unit_test(test_figures),
-        cmocka_unit_test(test_assumptions),      cmocka_unit_test(test_unknown_cost),
-        cmocka_unit_test(test_shape_arithmetic), cmocka_unit_test(test_dynamic),
-        cmocka_unit_test(test_text_report),      cmocka_unit_test(test_csv_report),
-        cmocka_unit_test(test_json_report),      cmocka_unit_test(test_md_report),
-        cmocka_unit_test(test_ops_table),        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_signature_texts),
+        cmocka_unit_test(test_ids_are_stable),
+        cmocka_unit_test(test_subgraph_hash),
+        cmocka_unit_test(test_figures),
+        cmocka_unit_test(test_figures_of_operands),
+        cmocka_unit_test(test_assumptions),
+        cmocka_unit_test(test_unknown_cost),
+        cmocka_unit_test(test_shape_arithmetic),
+        cmocka_unit_test(test_dynamic),
+        cmocka_unit_test(test_text_report),
+        cmocka_unit_test(test_csv_report),
+        cmocka_unit_test(test_json_report),
+        cmocka_unit_test(test_md_report),
+        cmocka_unit_test(test_ops_table),
+        cmocka_unit_test(test_no_memory),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
