@@ -163,19 +163,50 @@ static pw_status read_entry(const struct pw_yaml *node, struct pw_triage_entry *
 
 /* ---- which bytes belong to which entry ---- */
 
+/* Bytes of the line break at `at`, 0: there is none. YAML knows more of them than the newline, and its line numbers say
+ * which bytes belong to which entry. */
+static size_t break_size(const struct pw_buf *raw, size_t at)
+{
+    static const char *const breaks[] = {"\r\n", "\n", "\r", "\xc2\x85", "\xe2\x80\xa8", "\xe2\x80\xa9"};
+
+    for (size_t i = 0; i < PW_COUNT_OF(breaks); i++) {
+        size_t size = strlen(breaks[i]);
+
+        if (size <= raw->size - at && !memcmp(raw->data + at, breaks[i], size))
+            return size;
+    }
+    return 0;
+}
+
 static size_t line_end(const struct pw_buf *raw, size_t at)
 {
-    const char *newline = at < raw->size ? memchr(raw->data + at, '\n', raw->size - at) : NULL;
+    size_t size = 0;
 
-    return newline ? (size_t)(newline - raw->data) + 1 : raw->size;
+    while (at < raw->size && !(size = break_size(raw, at)))
+        at++;
+    return at + size;
+}
+
+static bool ends_line(const struct pw_buf *raw, size_t begin, size_t end)
+{
+    for (size_t size = 1; size <= 3 && size <= end - begin; size++)
+        if (break_size(raw, end - size) == size)
+            return true;
+    return false;
 }
 
 /* Blank, or a comment. */
 static bool is_idle_line(const struct pw_buf *raw, size_t begin, size_t end)
 {
-    while (begin < end && strchr(" \t\r\n", raw->data[begin]))
-        begin++;
-    return begin == end || raw->data[begin] == '#';
+    size_t size;
+
+    while (begin < end) {
+        size = raw->data[begin] == ' ' || raw->data[begin] == '\t' ? 1 : break_size(raw, begin);
+        if (!size)
+            break;
+        begin += size;
+    }
+    return begin >= end || raw->data[begin] == '#';
 }
 
 /* Start of each line; starts[n] is the end. */
@@ -204,18 +235,25 @@ static size_t over_idle(const struct pw_buf *raw, const size_t *starts, size_t l
     return line;
 }
 
-/* Entries in the order of the file have lines of their own, nothing else follows them. */
-static bool has_own_lines(const struct pw_yaml *root, const struct pw_yaml *signatures)
+/* Entries in the order of the file have lines of their own, of those that the text has, with nothing but blanks in
+ * front; nothing else follows them. */
+static bool has_own_lines(const struct pw_triage_text *text, const struct pw_yaml *root,
+                          const struct pw_yaml *signatures, const size_t *starts, size_t lines)
 {
-    size_t above = signatures->line;
+    size_t above = signatures->line, column = signatures->items[0].column;
 
     for (size_t i = 0; i < root->count; i++)
         if (root->items[i].line > signatures->line)
             return false;
     for (size_t i = 0; i < signatures->count; i++) {
-        if (signatures->items[i].line <= above)
+        const struct pw_yaml *item = &signatures->items[i];
+
+        if (item->line <= above || item->line > lines || item->column != column)
             return false;
-        above = signatures->items[i].line;
+        above = item->line;
+        for (size_t c = 0; c + 1 < column; c++)
+            if (starts[above - 1] + c >= text->raw.size || text->raw.data[starts[above - 1] + c] != ' ')
+                return false;
     }
     return true;
 }
@@ -227,7 +265,8 @@ static pw_status find_spans(struct pw_triage_text *text, const struct pw_yaml *r
     pw_status status = find_lines(&text->raw, &starts, &lines, err);
 
     text->head = text->tail = text->raw.size;
-    if (status == PW_OK && signatures && signatures->count && has_own_lines(root, signatures)) {
+    if (status == PW_OK && signatures && signatures->count && has_own_lines(text, root, signatures, starts, lines)) {
+        text->indent = signatures->items[0].column - 1;
         text->spans = pw_calloc(signatures->count, sizeof *text->spans);
         if (!text->spans)
             status = pw_error_memory(err, signatures->count * sizeof *text->spans);
@@ -328,11 +367,11 @@ static void print_waiver(const struct pw_waiver *waiver, struct pw_buf *out, boo
     pw_buf_putc(out, '}');
 }
 
-static void print_entry(const struct pw_triage_entry *entry, struct pw_buf *out)
+static void print_entry(const struct pw_triage_entry *entry, size_t indent, struct pw_buf *out)
 {
     bool first = true;
 
-    pw_buf_printf(out, "  \"%s\": {", entry->id);
+    pw_buf_printf(out, "%*s\"%s\": {", (int)indent, "", entry->id);
     if (entry->op[0])
         pw_yaml_put_text_of(out, "op", entry->op, &first);
     if (entry->status != PW_TRIAGE_NONE)
@@ -376,7 +415,7 @@ pw_status pw_triage_text_print(const struct pw_triage_text *old, const struct pw
 
         if (span && pw_triage_entry_equal(entry, &old->entries.items[at])) {
             pw_buf_append(out, old->raw.data + span->begin, span->end - span->begin);
-            if (span->end > span->begin && old->raw.data[span->end - 1] != '\n')
+            if (span->end > span->begin && !ends_line(&old->raw, span->begin, span->end))
                 pw_buf_putc(out, '\n'); /* the last line of a file may lack it */
             continue;
         }
@@ -386,7 +425,7 @@ pw_status pw_triage_text_print(const struct pw_triage_text *old, const struct pw
                 break;
             pw_buf_append(out, old->raw.data + line, end - line);
         }
-        print_entry(entry, out);
+        print_entry(entry, old->spans ? old->indent : 2, out);
     }
     if (old->spans)
         pw_buf_append(out, old->raw.data + old->tail, old->raw.size - old->tail);

@@ -21,6 +21,7 @@ struct pw_triage_text {
     struct span {
         size_t begin, end; /* of entries.items[i] in raw, comment lines above it included */
     } * spans;             /* NULL: entries do not have lines of their own (a flow map): all is printed anew */
+    size_t indent;         /* of the entries' lines */
     size_t head, tail;     /* raw[0, head) goes before the entries, raw[tail, size) after */
 };
 void pw_triage_text_clear(struct pw_triage_text *text);

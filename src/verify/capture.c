@@ -114,6 +114,7 @@ pw_status pw_capture_unpack(const char *bytes, size_t size, const char *name, st
     int64_t dims[PW_MAX_RANK];
     pw_dtype_kind kind;
     pw_status status;
+    bool empty = false;
 
     if (size < 8 || memcmp(bytes, MAGIC, 8) || !take_number(&at, end, &dtype) || !take_number(&at, end, &rank))
         return pw_error_set(err, PW_ERR_FORMAT, "%s: no captured tensor", name);
@@ -122,13 +123,13 @@ pw_status pw_capture_unpack(const char *bytes, size_t size, const char *name, st
         return pw_error_set(err, PW_ERR_FORMAT, "%s: dtype %llu with rank %llu is no tensor of numbers", name,
                             (unsigned long long)dtype, (unsigned long long)rank);
     for (uint64_t d = 0; d < rank; d++) {
-        if (!take_number(&at, end, &number) || number > (uint64_t)size)
-            return pw_error_set(err, PW_ERR_FORMAT, "%s: dim %llu is larger than the file", name,
-                                (unsigned long long)d);
+        if (!take_number(&at, end, &number) || number > INT64_MAX)
+            return pw_error_set(err, PW_ERR_FORMAT, "%s: dim %llu is missing or no size", name, (unsigned long long)d);
         dims[d] = (int64_t)number;
+        empty = empty || number == 0; /* as a cache before the first token: its other dims are as large as they like */
     }
-    for (uint64_t d = 0, bound = pw_dtype_bytes((pw_dtype)dtype); d < rank && bound; d++) {
-        bound = dims[d] && bound > UINT64_MAX / (uint64_t)dims[d] ? UINT64_MAX : bound * (uint64_t)dims[d];
+    for (uint64_t d = 0, bound = pw_dtype_bytes((pw_dtype)dtype); d < rank && !empty; d++) {
+        bound = bound > UINT64_MAX / (uint64_t)dims[d] ? UINT64_MAX : bound * (uint64_t)dims[d];
         if (bound > (uint64_t)size)
             return pw_error_set(err, PW_ERR_FORMAT, "%s: its dims ask for more than the file has", name);
     }

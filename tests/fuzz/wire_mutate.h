@@ -5,24 +5,12 @@
 #ifndef PW_TESTS_FUZZ_WIRE_MUTATE_H
 #define PW_TESTS_FUZZ_WIRE_MUTATE_H
 
-#include <stdbool.h>
-#include <string.h>
-
-#include "base/random.h"
 #include "graph/wire.h"
 #include "graph/wire_write.h"
+#include "tests/fuzz/fuzz.h"
 
 #define WIRE_MUTATE_FIELDS 4096
 #define WIRE_MUTATE_DEPTH 24
-
-struct wire_draws { /* a counter-based stream of draws */
-    uint64_t seed, next;
-};
-
-static inline int64_t wire_draw(struct wire_draws *draws, int64_t low, int64_t high)
-{
-    return pw_random_range(draws->seed, 11, draws->next++, low, high);
-}
 
 /* Fields of a message; 0 when the bytes are no message. */
 static inline size_t wire_count(const uint8_t *data, size_t size)
@@ -51,46 +39,46 @@ static inline void wire_put_field(struct pw_buf *out, const struct pw_wire_field
     }
 }
 
-static inline uint64_t wire_interesting(struct wire_draws *draws, uint64_t old)
+static inline uint64_t wire_interesting(struct fuzz_draws *draws, uint64_t old)
 {
     static const int64_t values[] = {0,         1,         2,         3,         -1,        -2,        7,
                                      16,        17,        255,       1024,      1 << 20,   INT32_MAX, INT32_MIN,
                                      INT64_MAX, INT64_MIN, 1ll << 62, 1ll << 48, 1ll << 31, 11,        23};
-    switch (wire_draw(draws, 0, 3)) {
+    switch (fuzz_draw(draws, 0, 3)) {
     case 0:
         return old + 1;
     case 1:
         return old - 1;
     default:
-        return (uint64_t)values[wire_draw(draws, 0, (int64_t)(sizeof values / sizeof values[0]) - 1)];
+        return (uint64_t)values[fuzz_draw(draws, 0, (int64_t)(sizeof values / sizeof values[0]) - 1)];
     }
 }
 
 /* Changes the content of one field that is not descended into; `other` is a neighbour of any type. */
-static inline void wire_change(struct wire_draws *draws, struct pw_wire_field *field, const struct pw_wire_field *other,
+static inline void wire_change(struct fuzz_draws *draws, struct pw_wire_field *field, const struct pw_wire_field *other,
                                struct pw_buf *scratch)
 {
     static const uint32_t floats[] = {0, 0x3f800000, 0xbf800000, 0x7f800000, 0x7fc00000, 0x7f7fffff, 1, 0xff7fffff};
     if (field->type == 5) {
-        field->value = floats[wire_draw(draws, 0, (int64_t)(sizeof floats / sizeof floats[0]) - 1)];
+        field->value = floats[fuzz_draw(draws, 0, (int64_t)(sizeof floats / sizeof floats[0]) - 1)];
     } else if (field->type != 2) {
         field->value = wire_interesting(draws, field->value);
-    } else if (other->type == 2 && wire_draw(draws, 0, 2) > 0) {
+    } else if (other->type == 2 && fuzz_draw(draws, 0, 2) > 0) {
         field->data = other->data;
         field->size = other->size;
     } else if (field->size > 0) {
-        int64_t at = wire_draw(draws, 0, (int64_t)field->size - 1);
+        int64_t at = fuzz_draw(draws, 0, (int64_t)field->size - 1);
         pw_buf_append(scratch, (const char *)field->data, field->size);
         if (scratch->failed)
             return;
-        scratch->data[at] = (char)wire_draw(draws, 0, 255);
+        scratch->data[at] = (char)fuzz_draw(draws, 0, 255);
         field->data = (const uint8_t *)scratch->data;
-        if (wire_draw(draws, 0, 3) == 0)
+        if (fuzz_draw(draws, 0, 3) == 0)
             field->size = (size_t)at;
     }
 }
 
-static inline void wire_mutate(struct wire_draws *draws, const uint8_t *data, size_t size, int depth,
+static inline void wire_mutate(struct fuzz_draws *draws, const uint8_t *data, size_t size, int depth,
                                struct pw_buf *out)
 {
     size_t count = wire_count(data, size);
@@ -101,21 +89,21 @@ static inline void wire_mutate(struct wire_draws *draws, const uint8_t *data, si
         pw_buf_append(out, (const char *)data, size);
         return;
     }
-    chosen = (size_t)wire_draw(draws, 0, (int64_t)count - 1);
-    neighbour = (size_t)wire_draw(draws, 0, (int64_t)count - 1);
+    chosen = (size_t)fuzz_draw(draws, 0, (int64_t)count - 1);
+    neighbour = (size_t)fuzz_draw(draws, 0, (int64_t)count - 1);
     for (size_t i = 0; i <= neighbour && pw_wire_next(&wire, &other, NULL) > 0; i++)
         continue;
     wire.at = data;
     for (size_t i = 0; i < count && pw_wire_next(&wire, &field, NULL) > 0; i++) {
         struct pw_buf body = {0};
-        if (i == chosen && field.type == 2 && depth < WIRE_MUTATE_DEPTH && wire_draw(draws, 0, 7) > 0 &&
+        if (i == chosen && field.type == 2 && depth < WIRE_MUTATE_DEPTH && fuzz_draw(draws, 0, 7) > 0 &&
             wire_count(field.data, field.size) > 0) {
             wire_mutate(draws, field.data, field.size, depth + 1, &body);
             pw_wire_put_message(out, field.number, &body);
             continue;
         }
         if (i == chosen) {
-            int64_t action = wire_draw(draws, 0, 9);
+            int64_t action = fuzz_draw(draws, 0, 9);
             if (action == 0)
                 continue; /* dropped */
             if (action == 1)

@@ -1,0 +1,4 @@
+Bej
+location../xj
+offset0j
+length8p
