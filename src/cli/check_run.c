@@ -227,7 +227,9 @@ int pw_check_run_gate(const struct pw_check_run *run)
 {
     if (run->error.status == PW_ERR_CANCELLED)
         return PW_EXIT_GATE;
-    return run->totals.gate_failed || !run->totals.held ? PW_EXIT_GATE : PW_EXIT_HELD;
+    return run->totals.gate_failed > (run->verdicts_only ? run->totals.off_target : 0) || !run->totals.held
+               ? PW_EXIT_GATE
+               : PW_EXIT_HELD;
 }
 
 static const struct pw_target_info *device_info(const struct pw_check_run *run)
@@ -259,6 +261,7 @@ struct pw_report_check pw_check_run_report(const struct pw_check_run *run)
                                     .failures = run->failures,
                                     .failure_count = run->failure_count,
                                     .totals = run->totals,
+                                    .verdicts_only = run->verdicts_only,
                                     .exit_code = pw_check_run_gate(run)};
 }
 
@@ -343,6 +346,7 @@ pw_status pw_check_run(struct pw_check_run *run, const struct pw_options *option
     *run = (struct pw_check_run){.options = options,
                                  .target = request->target,
                                  .keep_cases = request->keep_cases,
+                                 .verdicts_only = request->verdicts_only && !request->op && !request->case_id,
                                  .captured = request->effort.captured,
                                  .case_timeout_ns = request->effort.case_timeout_ns,
                                  .progress = !options->quiet && isatty(STDERR_FILENO)};

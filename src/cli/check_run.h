@@ -18,6 +18,7 @@ struct pw_check_request {
     struct pw_verify_effort effort;
     const struct pw_session_inputs *inputs; /* whose shapes bind dims; NULL: none */
     bool keep_cases;                        /* every case, not only the failed ones */
+    bool verdicts_only; /* what is not on the target is no failure, unless `op` or `case_id` asks for it */
 };
 
 struct pw_check_run {
@@ -33,7 +34,7 @@ struct pw_check_run {
     size_t failure_count, failure_cap;
     const struct pw_case_result **cases; /* with keep_cases, as they came */
     size_t case_count, case_cap, case_left_out;
-    bool keep_cases;
+    bool keep_cases, verdicts_only;
     const char *captured;
     int64_t case_timeout_ns; /* that was set; 0: by the work */
     struct pw_verify_totals totals;

@@ -221,7 +221,7 @@ int pw_cmd_verify(int argc, char **argv)
         "properties. A failure prints the line that reproduces it and the smallest case that still fails.",
         "target dim project db ops-dir format junit output seed jobs quiet color", own};
     struct pw_options options;
-    struct pw_check_request request = {.keep_cases = true};
+    struct pw_check_request request = {.keep_cases = true, .verdicts_only = true};
     struct pw_session_inputs inputs = {.folder = NULL};
     bool data_set = false;
     struct pw_error err = {0};

@@ -65,14 +65,12 @@ static void fill_cells(const struct pw_signature *signature, const struct pw_sig
 void pw_report_check_outcome(const struct pw_report_check *report, struct pw_buf *out)
 {
     const struct pw_verify_totals *t = &report->totals;
-    size_t host = 0, failing = report->gate ? report->gate->judgement.failing : t->gate_failed;
+    size_t off_target = report->verdicts_only ? t->off_target : 0;
+    size_t failing = report->gate ? report->gate->judgement.failing : t->gate_failed - off_target;
 
-    for (size_t i = 0; i < report->inventory->signature_count; i++)
-        host += report->rows[i] && report->rows[i]->implementations &&
-                report->rows[i]->implementations->coverage == PW_COVERAGE_HOST;
     pw_buf_printf(
         out, "%zu signatures: %zu held, %zu failed, %zu mistrusted, %zu unproven (%zu stay on the host); %zu cases",
-        t->signatures, t->held, t->failed, t->mistrusted, t->unproven, host, t->cases);
+        t->signatures, t->held, t->failed, t->mistrusted, t->unproven, t->on_host, t->cases);
     if (report->gate && report->gate->judgement.waived)
         pw_buf_printf(out, "; %zu waived", report->gate->judgement.waived);
     if (!t->held && !t->failed)
@@ -86,6 +84,12 @@ void pw_report_check_outcome(const struct pw_report_check *report, struct pw_buf
         pw_buf_puts(out, ". GATE FAILED: the environment is not the baseline's");
     else
         pw_buf_puts(out, ". Gate passed");
+    if (off_target)
+        pw_buf_printf(
+            out,
+            ". %zu signature%s not on the target, where the protocol wants %s: no failure of verification, but "
+            "portwright check fails",
+            off_target, off_target == 1 ? " is" : "s are", off_target == 1 ? "it" : "them");
 }
 
 /* ---- text ---- */

@@ -27,6 +27,7 @@ struct pw_report_check {
     const struct pw_report_failure *failures;
     size_t failure_count;
     struct pw_verify_totals totals;
+    bool verdicts_only; /* what is not on the target is counted, and no failure: verify of all signatures */
     const struct pw_report_gate *gate; /* baselines and waivers (report/check_gate.h); NULL: neither was looked at */
     int exit_code;
 };

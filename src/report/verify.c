@@ -119,15 +119,21 @@ static bool on_host(const struct pw_signature_result *row)
 static const char *verdict_word(const struct pw_signature_result *row)
 {
     if (on_host(row))
-        return row->gate_failed ? "NOT ON TARGET" : "host";
+        return row->off_target ? "NOT ON TARGET" : "host";
     return pw_standing_name(row->standing);
 }
 
-static const char *paint(const struct pw_signature_result *row, bool color)
+/* What fails the verification: of all signatures not those that never came to the target. */
+static bool fails(const struct pw_report_verify *report, const struct pw_signature_result *row)
+{
+    return row->gate_failed && !(report->check.verdicts_only && row->off_target);
+}
+
+static const char *paint(const struct pw_report_verify *report, const struct pw_signature_result *row, bool color)
 {
     if (!color)
         return "";
-    if (row->gate_failed)
+    if (fails(report, row))
         return "\033[1;31m";
     return row->standing == PW_STANDING_HELD ? "\033[32m" : "\033[33m";
 }
@@ -162,7 +168,7 @@ static void text_row(const struct pw_report_verify *report, size_t i, size_t sha
     put_cell(out, number(text, sizeof text, row->worst_error), 7, true);
     put_cell(out, number(text, sizeof text, isnan(row->worst_error) ? NAN : row->tolerance), 7, true);
     put_cell(out, number(text, sizeof text, c.reference), 7, true);
-    pw_buf_printf(out, "%s%s%s\n", paint(row, color), verdict_word(row), color ? "\033[0m" : "");
+    pw_buf_printf(out, "%s%s%s\n", paint(report, row, color), verdict_word(row), color ? "\033[0m" : "");
 }
 
 static void text_failure(const struct pw_report_verify *report, const struct pw_case_result *r, struct pw_buf *out)
@@ -446,7 +452,8 @@ static void junit_case(const struct pw_report_verify *report, const struct pw_ca
     }
 }
 
-/* A signature that fails the gate without a failed case (on the host, unproven) is a failed test of its own. */
+/* A signature that fails the gate without a failed case (on the host, unproven) is a failed test of its own; one that
+ * only the gate of a check would fail is a skipped one. */
 static void junit_gate(const struct pw_report_verify *report, size_t i, struct pw_buf *out)
 {
     const struct pw_signature *signature = &report->check.inventory->signatures[i];
@@ -454,9 +461,14 @@ static void junit_gate(const struct pw_report_verify *report, size_t i, struct p
 
     pw_buf_puts(out, "    <testcase classname=\"");
     pw_report_xml_text(out, signature->op_label);
-    pw_buf_printf(out, "\" name=\"%s\" time=\"0\">\n      <failure type=\"", signature->id);
-    pw_report_xml_text(out, verdict_word(row));
-    pw_buf_puts(out, "\" message=\"");
+    pw_buf_printf(out, "\" name=\"%s\" time=\"0\">\n      <", signature->id);
+    if (fails(report, row)) {
+        pw_buf_puts(out, "failure type=\"");
+        pw_report_xml_text(out, verdict_word(row));
+        pw_buf_puts(out, "\" message=\"");
+    } else {
+        pw_buf_puts(out, "skipped message=\"not on the target: ");
+    }
     pw_report_xml_text(out, row->gate_reason ? row->gate_reason : "");
     pw_buf_puts(out, "\"/>\n    </testcase>\n");
 }
@@ -471,12 +483,16 @@ void pw_report_verify_junit(const struct pw_report_verify *report, struct pw_buf
         none += report->cases[i]->verdict >= PW_VERDICT_UNSUPPORTED;
     }
     for (size_t i = 0; i < check->inventory->signature_count; i++)
-        gates += gate_alone(check->rows[i]);
+        if (gate_alone(check->rows[i])) {
+            gates++;
+            bad += fails(report, check->rows[i]);
+            none += !fails(report, check->rows[i]);
+        }
     pw_buf_puts(out,
                 "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite name=\"portwright verify ");
     pw_report_xml_text(out, check->model_path);
     pw_buf_printf(out, "\" tests=\"%zu\" failures=\"%zu\" skipped=\"%zu\" time=\"%.3f\">\n    <properties>\n",
-                  report->case_count + gates, bad + gates, none, 1e-9 * (double)report->elapsed_ns);
+                  report->case_count + gates, bad, none, 1e-9 * (double)report->elapsed_ns);
     {
         const char *const properties[][2] = {{"target", check->target},
                                              {"device", check->device},
@@ -599,6 +615,8 @@ pw_status pw_report_verify_json(const struct pw_report_verify *report, struct pw
                        {"unproven", t->unproven},
                        {"mistrusted", t->mistrusted},
                        {"gate_failed", t->gate_failed},
+                       {"on_host", t->on_host},
+                       {"off_target", t->off_target},
                        {"cases", t->cases},
                        {"passed", t->passed},
                        {"warned", t->warned},

@@ -148,6 +148,8 @@ static void count_signature(struct pw_verify_totals *totals, const struct pw_sig
     totals->unproven += summary->standing == PW_STANDING_UNPROVEN;
     totals->mistrusted += summary->standing == PW_STANDING_MISTRUSTED;
     totals->gate_failed += summary->gate_failed;
+    totals->on_host += summary->implementations && summary->implementations->coverage == PW_COVERAGE_HOST;
+    totals->off_target += summary->off_target;
 }
 
 static pw_status select_signatures(struct pw_verify_state *state, struct pw_arena *arena, struct pw_error *err)

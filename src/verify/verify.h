@@ -96,7 +96,8 @@ struct pw_signature_result {
     int64_t *target_samples, *reference_samples;
     int target_sample_count, reference_sample_count;
     int slices; /* the samples of either side come in so many slices of equal number, target and reference in turns */
-    bool gate_failed;        /* by the protocol: failed, unproven, or on the host where the target is demanded */
+    bool off_target;         /* on the host, or nowhere, where the protocol demands the target */
+    bool gate_failed;        /* by the protocol: failed, unproven, mistrusted or off target */
     const char *gate_reason; /* why; of one that held, why its cases are few; may be NULL */
     const char *explanation; /* with effort.explain, lines; else NULL */
 };
@@ -158,6 +159,8 @@ struct pw_verify_request {
 struct pw_verify_totals {
     size_t signatures, held, failed, unproven, mistrusted, gate_failed;
     size_t cases, passed, warned, cases_failed, no_evidence;
+    size_t on_host;       /* signatures that stay on the host */
+    size_t off_target;    /* on the host or nowhere although the protocol wants them there; gate_failed has them too */
     size_t below_minimum; /* signatures on the target that the budget left below their minimum of cases */
     bool stopped;         /* by fail_fast or max_failures: what is not listed was not tried */
 };

@@ -99,10 +99,10 @@ static void settle_host(struct pw_verify_state *state, size_t position)
     s->skipped = s->over = true;
     summary->standing = PW_STANDING_UNPROVEN;
     if (s->impls.coverage == PW_COVERAGE_MISSING) {
-        summary->gate_failed = true;
+        summary->off_target = summary->gate_failed = true;
         summary->gate_reason = "no implementation anywhere";
     } else if (!pw_protocol_host_allowed(state->request->protocol, signature->call, signature->shape_arithmetic)) {
-        summary->gate_failed = true;
+        summary->off_target = summary->gate_failed = true;
         summary->gate_reason = s->impls.reason && s->impls.reason[0] ? s->impls.reason : "runs on the host";
     } else {
         summary->gate_reason = s->impls.reason;
@@ -207,10 +207,12 @@ void pw_verify_signature_settle(struct pw_verify_state *state, size_t position)
         state->totals->below_minimum++;
     if (summary->standing == PW_STANDING_HELD && s->plan && !state->request->case_id && !pw_case_plan_varies(s->plan))
         summary->gate_reason = "every case is the same: nothing but constants of the graph flows in";
-    if (summary->standing == PW_STANDING_FAILED || summary->standing == PW_STANDING_UNPROVEN) {
+    if (summary->standing != PW_STANDING_HELD) {
         summary->gate_failed = true;
         summary->gate_reason = summary->standing == PW_STANDING_FAILED ? "a case failed"
-                               : !s->tally.cases && state->stop        ? "not tried: the run stopped at a failure"
+                               : summary->standing == PW_STANDING_MISTRUSTED
+                                   ? "none of its cases would have noticed an output of zeros or of one constant"
+                               : !s->tally.cases && state->stop ? "not tried: the run stopped at a failure"
                                : s->plan && !pw_case_plan_minimum(s->plan)
                                    ? "no case can be made of the distributions and dtypes that were asked for"
                                    : "no case gave evidence";

@@ -220,13 +220,44 @@ static void test_junit(void **state)
     pw_buf_clear(&out);
 }
 
+/* What is not on the target: a failure where it was asked for by name, else counted and skipped. */
+static void test_off_target(void **state)
+{
+    static struct pw_impl_list on_host = {NULL, 0, -1, PW_COVERAGE_HOST, false, true, "no kernel"};
+    struct world w;
+    struct pw_buf out = {0};
+
+    (void)state;
+    make(&w);
+    w.rows[2].implementations = &on_host;
+    w.rows[2].off_target = true;
+    w.report.check.totals.on_host = w.report.check.totals.off_target = 1;
+    pw_report_verify_text(&w.report, 150, true, &out);
+    has(&out, "\033[1;31mNOT ON TARGET");
+    has(&out, "1 unproven (1 stay on the host); 4 cases. GATE FAILED for 2 signatures. 1 passed");
+    pw_buf_clear(&out);
+    pw_report_verify_junit(&w.report, &out);
+    has(&out, "failures=\"2\" skipped=\"1\"");
+    has(&out, "<failure type=\"NOT ON TARGET\"");
+    pw_buf_clear(&out);
+    w.report.check.verdicts_only = true;
+    pw_report_verify_text(&w.report, 150, true, &out);
+    has(&out, "\033[33mNOT ON TARGET");
+    has(&out,
+        "GATE FAILED for 1 signature. 1 signature is not on the target, where the protocol wants it: no failure of "
+        "verification, but portwright check fails. 1 passed");
+    pw_buf_clear(&out);
+    pw_report_verify_junit(&w.report, &out);
+    has(&out, "failures=\"1\" skipped=\"2\"");
+    has(&out, "<skipped message=\"not on the target: no case gave evidence\"/>");
+    pw_buf_clear(&out);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_text),
-        cmocka_unit_test(test_json),
-        cmocka_unit_test(test_csv_and_markdown),
-        cmocka_unit_test(test_junit),
+        cmocka_unit_test(test_text),  cmocka_unit_test(test_json),       cmocka_unit_test(test_csv_and_markdown),
+        cmocka_unit_test(test_junit), cmocka_unit_test(test_off_target),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
