@@ -235,25 +235,39 @@ static size_t over_idle(const struct pw_buf *raw, const size_t *starts, size_t l
     return line;
 }
 
-/* Entries in the order of the file have lines of their own, of those that the text has, with nothing but blanks in
- * front; nothing else follows them. */
-static bool has_own_lines(const struct pw_triage_text *text, const struct pw_yaml *root,
-                          const struct pw_yaml *signatures, const size_t *starts, size_t lines)
+/* Blanks at the begin of an entry's line, whose next word is the key; SIZE_MAX: it does not begin so. */
+static size_t indent_of(const struct pw_buf *raw, size_t at, const char *key)
 {
-    size_t above = signatures->line, column = signatures->items[0].column;
+    size_t begin = at, length = strlen(key);
+
+    while (at < raw->size && raw->data[at] == ' ')
+        at++;
+    begin = at - begin;
+    at += at < raw->size && (raw->data[at] == '"' || raw->data[at] == '\'');
+    return raw->size - at > length && !memcmp(raw->data + at, key, length) ? begin : SIZE_MAX;
+}
+
+/* Entries in the order of the file have lines of their own, of those that the text has, equally far in; nothing else
+ * follows them. */
+static bool has_own_lines(struct pw_triage_text *text, const struct pw_yaml *root, const struct pw_yaml *signatures,
+                          const size_t *starts, size_t lines)
+{
+    size_t above = signatures->line;
 
     for (size_t i = 0; i < root->count; i++)
         if (root->items[i].line > signatures->line)
             return false;
     for (size_t i = 0; i < signatures->count; i++) {
         const struct pw_yaml *item = &signatures->items[i];
+        size_t indent;
 
-        if (item->line <= above || item->line > lines || item->column != column)
+        if (item->line <= above || item->line > lines)
             return false;
         above = item->line;
-        for (size_t c = 0; c + 1 < column; c++)
-            if (starts[above - 1] + c >= text->raw.size || text->raw.data[starts[above - 1] + c] != ' ')
-                return false;
+        indent = indent_of(&text->raw, starts[above - 1], item->key);
+        if (indent == SIZE_MAX || (i && indent != text->indent))
+            return false;
+        text->indent = indent;
     }
     return true;
 }
@@ -266,7 +280,6 @@ static pw_status find_spans(struct pw_triage_text *text, const struct pw_yaml *r
 
     text->head = text->tail = text->raw.size;
     if (status == PW_OK && signatures && signatures->count && has_own_lines(text, root, signatures, starts, lines)) {
-        text->indent = signatures->items[0].column - 1;
         text->spans = pw_calloc(signatures->count, sizeof *text->spans);
         if (!text->spans)
             status = pw_error_memory(err, signatures->count * sizeof *text->spans);
