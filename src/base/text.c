@@ -112,6 +112,30 @@ bool pw_text_ends(const char *text, const char *suffix)
     return tail <= size && memcmp(text + size - tail, suffix, tail) == 0;
 }
 
+static inline unsigned char lower(char c)
+{
+    return (unsigned char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+}
+
+const char *pw_text_find(const char *text, const char *part)
+{
+    unsigned char first = lower(*part);
+
+    if (!first)
+        return text;
+    for (; *text; text++) { /* a query compares this with the names of all nodes */
+        size_t n = 1;
+
+        if (lower(*text) != first)
+            continue;
+        while (part[n] && lower(text[n]) == lower(part[n]))
+            n++;
+        if (!part[n])
+            return text;
+    }
+    return NULL;
+}
+
 static bool is_space(char c)
 {
     return c == ' ' || (c >= '\t' && c <= '\r');

@@ -56,6 +56,8 @@ size_t pw_text_encode(char out[4], uint32_t code);
 
 bool pw_text_starts(const char *text, const char *prefix);
 bool pw_text_ends(const char *text, const char *suffix);
+/* Where `part` begins in `text`, whatever the case of its ASCII letters; NULL: nowhere. An empty part is everywhere. */
+const char *pw_text_find(const char *text, const char *part);
 
 /* Whole-string integer / number parsing; false when anything is left over or out of range. */
 bool pw_text_int64(const char *text, int64_t *out);

@@ -73,15 +73,17 @@ static pw_status loop(struct pw_app *app, struct pw_opening *opening, struct pw_
             app->dirty = app->all = false;
         }
         if (poll(wait, count,
-                 more                 ? 0
-                 : app->session_count ? PW_APP_LOOK_EVERY_MS
-                                      : READING_EVERY_MS) < 0 &&
+                 more || app->tui->find.going ? 0
+                 : app->session_count         ? PW_APP_LOOK_EVERY_MS
+                                              : READING_EVERY_MS) < 0 &&
             errno != EINTR)
             break;
         pw_app_look_around(app);
         if (wait[0].revents & (POLLHUP | POLLERR | POLLNVAL)) /* the terminal went away */
             break;
         take_keys(app);
+        if (app->tui->find.going)
+            app->dirty = !pw_tui_find_on(app->tui) || app->dirty;
         if (!app->session_count && !app->quit) {
             status = follow_reading(app, opening, 0, err);
             count = list_waits(app, opening, wait);

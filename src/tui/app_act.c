@@ -14,7 +14,9 @@
 #include "tui/term.h"
 
 #define MAX_VIEWS_BYTES (64 << 10)
-#define MAX_EVENTS_A_PAINT 500 /* so that a flood of results never holds a key back */
+/* So that a flood of results never holds a key back. */
+#define MAX_EVENTS_A_PAINT 500
+#define MAX_NS_A_PAINT 4000000
 
 static const struct pw_impl_list *implementations(void *user, size_t signature)
 {
@@ -213,10 +215,12 @@ static void act_on_intent(struct pw_app *app)
 
 bool pw_app_take_events(struct pw_app *app)
 {
+    int64_t until = pw_clock_ns() + MAX_NS_A_PAINT;
     int taken = 0;
 
     for (size_t k = 0; k < app->session_count; k++)
-        for (struct pw_event *event; taken < MAX_EVENTS_A_PAINT && (event = pw_session_next(app->sessions[k]));
+        for (struct pw_event *event;
+             taken < MAX_EVENTS_A_PAINT && pw_clock_ns() < until && (event = pw_session_next(app->sessions[k]));
              taken++) {
             struct pw_input input = {
                 .kind = PW_INPUT_SESSION, .event = event, .side = k, .now_ms = pw_clock_ns() / 1000000};
@@ -226,7 +230,7 @@ bool pw_app_take_events(struct pw_app *app)
             act_on_intent(app);
             app->dirty = true;
         }
-    return taken == MAX_EVENTS_A_PAINT;
+    return taken == MAX_EVENTS_A_PAINT || pw_clock_ns() >= until;
 }
 
 void pw_app_key(struct pw_app *app, const struct pw_input *input)

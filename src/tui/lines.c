@@ -2,7 +2,6 @@
 
 #include <stdarg.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/mem.h"
 
@@ -20,7 +19,7 @@ void pw_lines_begin(struct pw_lines *lines, int width)
 {
     lines->text.size = 0;
     lines->text.failed = false;
-    lines->count = lines->span_count = 0;
+    lines->count = lines->item_count = lines->span_count = 0;
     lines->failed = false;
     lines->width = width;
     lines->seen_first = lines->seen_rows = 0;
@@ -58,18 +57,25 @@ static void add_span(struct pw_lines *lines, pw_style style, int column, const c
                                   .style = (uint8_t)style};
     pw_buf_append(&lines->text, text, size);
     pw_buf_putc(&lines->text, '\0');
-    lines->items[lines->count - 1].span_count++;
+    lines->items[lines->item_count - 1].span_count++;
     lines->failed = lines->text.failed;
+}
+
+static bool add_item(struct pw_lines *lines, size_t skipped)
+{
+    if (lines->failed || !grow((void **)&lines->items, &lines->cap, lines->item_count, sizeof *lines->items)) {
+        lines->failed = true;
+        return false;
+    }
+    lines->items[lines->item_count++] =
+        (struct pw_line){.first_span = lines->span_count, .skipped = skipped, .signature = -1};
+    lines->count += skipped ? skipped : 1;
+    return true;
 }
 
 static void add_line(struct pw_lines *lines, pw_style style, int indent, const char *text, size_t size)
 {
-    if (lines->failed || !grow((void **)&lines->items, &lines->cap, lines->count, sizeof *lines->items)) {
-        lines->failed = true;
-        return;
-    }
-    lines->items[lines->count++] = (struct pw_line){.first_span = lines->span_count, .signature = -1};
-    if (size)
+    if (add_item(lines, 0) && size)
         add_span(lines, style, indent, text, size);
 }
 
@@ -106,7 +112,7 @@ void pw_lines_more(struct pw_lines *lines, pw_style style, int column, const cha
 
     if (lines->failed || !lines->count)
         return;
-    end = line_end(lines, &lines->items[lines->count - 1]);
+    end = line_end(lines, &lines->items[lines->item_count - 1]);
     add_span(lines, style, column > end ? column : end, text, strlen(text));
 }
 
@@ -129,7 +135,7 @@ void pw_lines_front(struct pw_lines *lines, size_t at, pw_style style, int colum
 
     if (lines->failed || at >= lines->count)
         return;
-    line = &lines->items[lines->count - 1]; /* spans are appended to the last line, then brought to their own */
+    line = &lines->items[lines->item_count - 1]; /* spans are appended to the last line, then brought to their own */
     add_span(lines, style, column, text, strlen(text));
     if (lines->failed)
         return;
@@ -140,39 +146,84 @@ void pw_lines_front(struct pw_lines *lines, size_t at, pw_style style, int colum
             (lines->span_count - 1 - line->first_span) * sizeof moved);
     lines->spans[line->first_span] = moved;
     line->span_count++;
-    for (size_t i = at + 1; i < lines->count; i++)
+    for (size_t i = at + 1; i < lines->item_count; i++)
         lines->items[i].first_span++;
+}
+
+/* How much of a text of `left` bytes goes on a line of `room`. */
+static size_t take_of(const char *text, size_t left, size_t room)
+{
+    size_t take = left < room ? left : room;
+
+    if (take == left)
+        return take;
+    for (size_t i = take; i > take / 2; i--)
+        if (text[i] == ' ' || text[i - 1] == ',') {
+            take = i;
+            break;
+        }
+    while (take > 1 && ((unsigned char)text[take] & 0xc0) == 0x80) /* not within a character */
+        take--;
+    return take;
+}
+
+static size_t room_of(const struct pw_lines *lines, int indent)
+{
+    return lines->width > indent + 9 ? (size_t)(lines->width - indent - 1) : 8;
 }
 
 void pw_lines_wrap(struct pw_lines *lines, pw_style style, int indent, const char *text)
 {
-    size_t room = lines->width > indent + 9 ? (size_t)(lines->width - indent - 1) : 8;
+    size_t room = room_of(lines, indent);
 
     for (size_t left = strlen(text), take; left && !lines->failed; text += take, left -= take) {
-        take = left < room ? left : room;
-        if (take < left)
-            for (size_t i = take; i > take / 2; i--)
-                if (text[i] == ' ' || text[i - 1] == ',') {
-                    take = i;
-                    break;
-                }
-        while (take < left && take > 1 && ((unsigned char)text[take] & 0xc0) == 0x80) /* not within a character */
-            take--;
+        take = take_of(text, left, room);
         add_line(lines, style, indent, text, take);
         while (take < left && text[take] == ' ')
             take++;
     }
 }
 
-bool pw_lines_seen(const struct pw_lines *lines)
+size_t pw_lines_wrapped(const struct pw_lines *lines, int indent, const char *text)
 {
-    return !lines->seen_rows ||
-           (lines->count >= lines->seen_first && lines->count - lines->seen_first < lines->seen_rows);
+    size_t room = room_of(lines, indent), count = 0;
+
+    for (size_t left = strlen(text), take; left; text += take, left -= take, count++) {
+        take = take_of(text, left, room);
+        while (take < left && text[take] == ' ')
+            take++;
+    }
+    return count;
 }
 
-void pw_lines_skip(struct pw_lines *lines)
+void pw_lines_seen(const struct pw_lines *lines, size_t count, size_t *begin, size_t *end)
 {
-    add_line(lines, PW_STYLE_NORMAL, 0, "", 0);
+    size_t first = lines->seen_first, last = lines->seen_first + lines->seen_rows, at = lines->count;
+
+    *begin = 0;
+    *end = count;
+    if (!lines->seen_rows)
+        return;
+    *begin = first <= at ? 0 : first - at < count ? first - at : count;
+    *end = last <= at ? 0 : last - at < count ? last - at : count;
+    *end = *end < *begin ? *begin : *end;
+}
+
+void pw_lines_skip(struct pw_lines *lines, size_t count)
+{
+    if (count)
+        add_item(lines, count);
+}
+
+const struct pw_line *pw_lines_at(const struct pw_lines *lines, size_t at)
+{
+    size_t i = 0;
+
+    if (lines->item_count == lines->count) /* nothing is skipped */
+        return at < lines->count ? &lines->items[at] : NULL;
+    for (; i < lines->item_count && at >= (lines->items[i].skipped ? lines->items[i].skipped : 1); i++)
+        at -= lines->items[i].skipped ? lines->items[i].skipped : 1;
+    return i < lines->item_count && !lines->items[i].skipped ? &lines->items[i] : NULL;
 }
 
 void pw_lines_head(struct pw_lines *lines, const char *title)
@@ -185,14 +236,16 @@ void pw_lines_head(struct pw_lines *lines, const char *title)
 void pw_lines_about(struct pw_lines *lines, size_t signature)
 {
     if (lines->count)
-        lines->items[lines->count - 1].signature = (int)signature;
+        lines->items[lines->item_count - 1].signature = (int)signature;
 }
 
 void pw_lines_text(const struct pw_lines *lines, struct pw_buf *out)
 {
-    for (size_t i = 0; i < lines->count; i++) {
+    for (size_t i = 0; i < lines->item_count; i++) {
         int at = 0;
 
+        if (lines->items[i].skipped)
+            continue;
         for (size_t n = 0; n < lines->items[i].span_count; n++) {
             const struct pw_line_span *span = &lines->spans[lines->items[i].first_span + n];
             const char *text = lines->text.data + span->offset;
@@ -206,32 +259,32 @@ void pw_lines_text(const struct pw_lines *lines, struct pw_buf *out)
     }
 }
 
-static const char *find_in(const char *text, const char *needle, size_t length)
+bool pw_lines_holds(const struct pw_lines *lines, size_t at, const char *needle)
 {
-    for (; *text; text++)
-        if (!strncasecmp(text, needle, length))
-            return text;
-    return NULL;
+    const struct pw_line *line = pw_lines_at(lines, at);
+
+    for (size_t s = 0; line && s < line->span_count; s++)
+        if (pw_text_find(lines->text.data + lines->spans[line->first_span + s].offset, needle))
+            return true;
+    return false;
 }
 
 int pw_lines_find(const struct pw_lines *lines, int from, int step, const char *needle)
 {
     int count = (int)lines->count;
-    size_t length = strlen(needle);
 
-    if (!count || !length)
+    if (!count || !needle[0])
         return -1;
     for (int tried = 0, at = ((from % count) + count) % count; tried < count; tried++, at = (at + step + count) % count)
-        for (size_t s = 0; s < lines->items[at].span_count; s++)
-            if (find_in(lines->text.data + lines->spans[lines->items[at].first_span + s].offset, needle, length))
-                return at;
+        if (pw_lines_holds(lines, (size_t)at, needle))
+            return at;
     return -1;
 }
 
 static void mark_needle(struct pw_canvas *canvas, int row, int column, const char *text, const char *needle,
                         size_t length)
 {
-    for (const char *at = text; (at = find_in(at, needle, length)) != NULL; at += length) {
+    for (const char *at = text; (at = pw_text_find(at, needle)) != NULL; at += length) {
         char before[1024];
         size_t size = (size_t)(at - text);
 
@@ -249,12 +302,9 @@ void pw_lines_draw(const struct pw_lines *lines, struct pw_canvas *canvas, int t
     size_t length = strlen(needle);
 
     for (int i = 0; i < rows && first + i < (int)lines->count; i++) {
-        const struct pw_line *line;
+        const struct pw_line *line = first + i < 0 ? NULL : pw_lines_at(lines, (size_t)(first + i));
 
-        if (first + i < 0)
-            continue;
-        line = &lines->items[first + i];
-        for (size_t s = 0; s < line->span_count; s++) {
+        for (size_t s = 0; line && s < line->span_count; s++) {
             const struct pw_line_span *span = &lines->spans[line->first_span + s];
             const char *text = lines->text.data + span->offset;
 

@@ -15,7 +15,8 @@ struct pw_line_span {
 
 struct pw_line {
     size_t first_span, span_count;
-    int signature; /* the signature that the line is about: Enter opens it; -1 none */
+    size_t skipped; /* not 0: stands for so many lines that nobody looks at */
+    int signature;  /* the signature that the line is about: Enter opens it; -1 none */
 };
 
 struct pw_lines {
@@ -23,10 +24,11 @@ struct pw_lines {
     struct pw_line_span *spans; /* owned */
     size_t span_count, span_cap;
     struct pw_line *items; /* owned */
-    size_t count, cap;
+    size_t item_count, cap;
+    size_t count;                 /* lines, those that are skipped among them */
     int width;                    /* columns to wrap at, set by the frame before a view fills it */
     size_t seen_first, seen_rows; /* lines that will be looked at; seen_rows 0: all. A view of very many lines may
-                                     leave the others empty (pw_lines_skip) */
+                                     pass over the others (pw_lines_skip) */
     bool failed;                  /* memory ran out; later appends do nothing */
 };
 
@@ -39,13 +41,17 @@ void pw_lines_addf(struct pw_lines *lines, pw_style style, int indent, const cha
 /* More text on the last line, from a column on (at least behind what is there). */
 void pw_lines_more(struct pw_lines *lines, pw_style style, int column, const char *text);
 void pw_lines_moref(struct pw_lines *lines, pw_style style, int column, const char *format, ...) PW_PRINTF(4, 5);
-/* Text in front of what line `at` holds, which must leave room. */
+/* Text in front of what line `at` holds, which must leave room; no line may have been skipped. */
 void pw_lines_front(struct pw_lines *lines, size_t at, pw_style style, int column, const char *text);
 /* Long text over several lines, broken at blanks and commas. */
 void pw_lines_wrap(struct pw_lines *lines, pw_style style, int indent, const char *text);
-/* Will the next line be looked at? */
-bool pw_lines_seen(const struct pw_lines *lines);
-void pw_lines_skip(struct pw_lines *lines); /* a line that nobody looks at */
+/* How many lines pw_lines_wrap makes of the text. */
+size_t pw_lines_wrapped(const struct pw_lines *lines, int indent, const char *text);
+/* The lines [*begin, *end) of a block of `count` lines that comes next which will be looked at. */
+void pw_lines_seen(const struct pw_lines *lines, size_t count, size_t *begin, size_t *end);
+void pw_lines_skip(struct pw_lines *lines, size_t count); /* lines that nobody looks at */
+/* Line `at`; NULL: there is none, or nobody looks at it. */
+const struct pw_line *pw_lines_at(const struct pw_lines *lines, size_t at);
 /* An empty line and a title. */
 void pw_lines_head(struct pw_lines *lines, const char *title);
 /* The last line is about this signature. */
@@ -53,6 +59,8 @@ void pw_lines_about(struct pw_lines *lines, size_t signature);
 
 /* All lines as plain text, made safe. */
 void pw_lines_text(const struct pw_lines *lines, struct pw_buf *out);
+/* Whether line `at` holds `needle` in any case; one that is skipped does not. */
+bool pw_lines_holds(const struct pw_lines *lines, size_t at, const char *needle);
 /* The first line from `from` on (wrapping round, step 1 or -1) that holds `needle` in any case; -1: none. */
 int pw_lines_find(const struct pw_lines *lines, int from, int step, const char *needle);
 /* Draws lines [first, first + rows) from row `top` on; occurrences of `needle` (may be "") are marked. */

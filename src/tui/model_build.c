@@ -209,9 +209,10 @@ void pw_tui_act_remark(struct pw_tui *tui)
     count = (int)text->count;
     for (int tried = 1; tried <= count; tried++) {
         int at = (tui->remark + tried) % count;
-        const struct pw_line *line = &text->items[at];
+        const struct pw_line *line = pw_lines_at(text, (size_t)at);
 
-        if (line->span_count && !strcmp(text->text.data + text->spans[line->first_span].offset, PW_VIEW_REMARK)) {
+        if (line && line->span_count &&
+            !strcmp(text->text.data + text->spans[line->first_span].offset, PW_VIEW_REMARK)) {
             tui->remark = at;
             tui->scroll[tui->screen] = at > 3 ? at - 3 : 0; /* with what it is about */
             return;

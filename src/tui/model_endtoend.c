@@ -19,8 +19,9 @@ void pw_tui_endtoend_clear(struct pw_tui_endtoend *run)
     pw_free(run->nodes);
     pw_free(run->layers);
     pw_free(run->order);
+    pw_free(run->lines.begin);
     *run = (struct pw_tui_endtoend){
-        .only_divergent = run->only_divergent, .sort = run->sort, .focus = SIZE_MAX, .focus_line = -1};
+        .only_divergent = run->only_divergent, .sort = run->sort, .focus = SIZE_MAX, .focus_line = -1, .list_line = -1};
 }
 
 /* Room for one more; false when memory is short or there are too many: the rest is not shown. */
@@ -108,148 +109,6 @@ static void on_output(struct pw_tui_endtoend *run, const struct pw_endtoend_outp
         snprintf(run->outputs[at], sizeof run->outputs[at], "%.60s: %.300s", from->name, from->reason);
     run->output_held[at] = from->held;
     run->output_count++;
-}
-
-/* ---- the list ---- */
-
-static bool diverges(const struct pw_tui_node *node)
-{
-    return node->standing != PW_NODE_HELD && node->standing != PW_NODE_DRAWN;
-}
-
-/* What an order puts first is larger; NaN comes last. */
-static double weight(const struct pw_tui_node *node, pw_node_order order)
-{
-    double value = order == PW_NODES_BY_TIME  ? (double)node->time_ns
-                   : order == PW_NODES_BY_OWN ? node->isolated
-                                              : node->propagated;
-
-    return isnan(value) ? -1 : value;
-}
-
-static int compare_nodes(const void *a, const void *b, void *user)
-{
-    const struct pw_tui_endtoend *run = user;
-    size_t i = *(const size_t *)a, k = *(const size_t *)b;
-    double x = weight(&run->nodes[i], run->sort), y = weight(&run->nodes[k], run->sort);
-
-    return x != y ? (x < y ? 1 : -1) : (i > k) - (i < k);
-}
-
-const char *pw_tui_node_order_name(pw_node_order order)
-{
-    static const char *const names[PW_NODE_ORDER_COUNT] = {"in order", "by time", "by their own error",
-                                                           "by what arrived"};
-
-    return names[order];
-}
-
-void pw_tui_endtoend_sort(struct pw_tui_endtoend *run, pw_node_order order)
-{
-    pw_free(run->order);
-    run->order = NULL;
-    run->sort = order;
-    if (!run->finished || order == PW_NODES_IN_ORDER)
-        return;
-    run->order = pw_calloc(run->node_count + 1, sizeof *run->order);
-    for (size_t i = 0; run->order && i < run->node_count; i++)
-        run->order[i] = i;
-    if (run->order)
-        qsort_r(run->order, run->node_count, sizeof *run->order, compare_nodes, run);
-}
-
-size_t pw_tui_endtoend_at(const struct pw_tui_endtoend *run, size_t place)
-{
-    return run->order ? run->order[place] : place;
-}
-
-size_t pw_tui_endtoend_first(const struct pw_tui_endtoend *run)
-{
-    size_t any = SIZE_MAX;
-
-    for (size_t i = 0; i < run->node_count; i++) {
-        if (!run->nodes[i].node || !diverges(&run->nodes[i]))
-            continue;
-        if (run->finished && run->nodes[i].node == run->totals.first_divergence)
-            return i;
-        any = any == SIZE_MAX ? i : any;
-    }
-    return any;
-}
-
-size_t pw_tui_endtoend_worst(const struct pw_tui_endtoend *run)
-{
-    double worst = -1;
-    size_t found = SIZE_MAX;
-
-    for (size_t i = 0; i < run->node_count; i++) {
-        const struct pw_tui_node *node = &run->nodes[i];
-        double share = node->isolated == 0     ? 0
-                       : node->tolerance > 0   ? node->isolated / node->tolerance
-                       : isnan(node->isolated) ? -1
-                                               : INFINITY;
-
-        if (node->standing == PW_NODE_FAILED)
-            share = INFINITY;
-        if (share > worst) {
-            worst = share;
-            found = i;
-        }
-    }
-    return found;
-}
-
-size_t pw_tui_endtoend_slowest(const struct pw_tui_endtoend *run)
-{
-    size_t found = SIZE_MAX;
-
-    for (size_t i = 0; i < run->node_count; i++)
-        if (run->nodes[i].time_ns && (found == SIZE_MAX || run->nodes[i].time_ns > run->nodes[found].time_ns))
-            found = i;
-    return found;
-}
-
-void pw_tui_act_node_order(struct pw_tui *tui)
-{
-    struct pw_tui_endtoend *run = &tui->at->endtoend;
-
-    pw_tui_endtoend_sort(run, (pw_node_order)((run->sort + 1) % PW_NODE_ORDER_COUNT));
-    if (!run->finished)
-        pw_tui_say(tui, false, "nodes will be listed %s when the run is over", pw_tui_node_order_name(run->sort));
-}
-
-/* Scrolls to a node's line and marks it; what hides it is taken away. */
-static void show_node(struct pw_tui *tui, size_t node, const char *none)
-{
-    struct pw_tui_endtoend *run = &tui->at->endtoend;
-
-    if (node == SIZE_MAX) {
-        pw_tui_say(tui, false, "%s", none);
-        return;
-    }
-    run->focus = node;
-    for (int tried = 0; tried < 2; tried++) {
-        pw_tui_place(tui);
-        if (run->focus_line >= 0)
-            break;
-        run->only_divergent = false;
-    }
-    tui->scroll[PW_SCREEN_ENDTOEND] = run->focus_line > 2 ? run->focus_line - 2 : 0;
-}
-
-void pw_tui_act_first_divergence(struct pw_tui *tui)
-{
-    show_node(tui, pw_tui_endtoend_first(&tui->at->endtoend), "every node that was compared holds");
-}
-
-void pw_tui_act_worst_node(struct pw_tui *tui)
-{
-    show_node(tui, pw_tui_endtoend_worst(&tui->at->endtoend), "no node was compared: r compares them");
-}
-
-void pw_tui_act_slowest_node(struct pw_tui *tui)
-{
-    show_node(tui, pw_tui_endtoend_slowest(&tui->at->endtoend), "no node was timed: r compares and times them");
 }
 
 void pw_tui_endtoend_event(struct pw_tui *tui, const struct pw_event *event)

@@ -379,39 +379,13 @@ static void act_palette(struct pw_tui *tui)
     pw_prompt_open(&tui->prompt, PW_PROMPT_COMMAND, "");
 }
 
-/* In the inventory: to the next match of the filter, or the next problem without one. Elsewhere: the next line. */
-static void find_next(struct pw_tui *tui, int step)
-{
-    if (tui->screen != PW_SCREEN_INVENTORY) {
-        int at;
-
-        pw_tui_fill(tui); /* all lines: the last drawing needed those on the screen only */
-        at = pw_lines_find(&tui->text, tui->scroll[tui->screen] + step, step, tui->search);
-        if (at >= 0)
-            tui->scroll[tui->screen] = at;
-        else if (tui->search[0])
-            pw_tui_say(tui, false, "'%s' is not on this screen", tui->search);
-        return;
-    }
-    for (size_t tried = 1; tried <= tui->item_count; tried++) {
-        size_t by = step > 0 ? tried : tui->item_count - tried;
-        size_t at = (tui->cursor + by) % tui->item_count;
-
-        if (tui->items[at].kind == PW_ITEM_SIGNATURE &&
-            (tui->filter[0] || pw_tui_problem(tui, tui->items[at].signature))) {
-            tui->cursor = at;
-            return;
-        }
-    }
-    pw_tui_say(tui, false, "no failing or missing operator among those shown");
-}
 static void act_next(struct pw_tui *tui)
 {
-    find_next(tui, 1);
+    pw_tui_find_next(tui, 1);
 }
 static void act_previous(struct pw_tui *tui)
 {
-    find_next(tui, -1);
+    pw_tui_find_next(tui, -1);
 }
 
 /* ---- the palette with a command begun ---- */
@@ -660,7 +634,7 @@ static void on_prompt_key(struct pw_tui *tui, uint32_t key)
     } else if (kind == PW_PROMPT_SEARCH) {
         snprintf(tui->search, sizeof tui->search, "%.100s", outcome == PW_PROMPT_DROPPED ? "" : tui->prompt.text);
         if (outcome == PW_PROMPT_ACCEPTED && tui->search[0])
-            find_next(tui, 1);
+            pw_tui_find_next(tui, 1);
     } else if (outcome == PW_PROMPT_ACCEPTED) {
         pw_prompt_remember(&tui->prompt, tui->prompt.text);
         pw_tui_act(tui, tui->prompt.text);
@@ -692,6 +666,7 @@ static void unknown_key(struct pw_tui *tui, uint32_t key)
 static void on_key(struct pw_tui *tui, uint32_t key)
 {
     tui->flash[0] = '\0';
+    tui->find.going = false;
     if (tui->prompt.kind != PW_PROMPT_CLOSED)
         on_prompt_key(tui, key);
     else if (!act_on(tui, pw_tui_screens[tui->screen].keys, key) && !act_on(tui, pw_tui_global_keys, key))

@@ -405,6 +405,7 @@ void pw_tui_session_event(struct pw_tui *tui, const struct pw_event *event, int6
         break;
     }
     tui->at->run_now_ms = now_ms;
-    if (event->kind != PW_EVENT_CASE) /* rows must not jump about while cases stream in */
+    /* rows must not jump about while cases stream in, and nodes and outputs change none */
+    if (event->kind != PW_EVENT_CASE && event->kind != PW_EVENT_NODE && event->kind != PW_EVENT_OUTPUT)
         pw_tui_rows_changed(tui);
 }

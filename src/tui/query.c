@@ -14,12 +14,7 @@ typedef double number_of(const struct pw_tui *tui, size_t signature);
 
 static bool contains(const char *text, const char *part)
 {
-    size_t length = strlen(part);
-
-    for (; text && *text; text++)
-        if (!strncasecmp(text, part, length))
-            return true;
-    return length == 0;
+    return pw_text_find(text ? text : "", part) != NULL;
 }
 
 static const struct pw_signature *signature_of(const struct pw_tui *tui, size_t i)
@@ -67,9 +62,15 @@ static bool match_node(const struct pw_tui *tui, size_t i, const char *value)
 {
     const struct pw_signature *s = signature_of(tui, i);
 
-    for (size_t n = 0; n < s->node_count; n++)
+    for (size_t n = 0; n < s->node_count; n++) {
+        /* A graph's nodes and names lie apart: fetching them one by one takes longer than comparing them. */
+        if (n + 16 < s->node_count)
+            __builtin_prefetch(s->nodes[n + 16]);
+        if (n + 8 < s->node_count)
+            __builtin_prefetch(s->nodes[n + 8]->name);
         if (contains(s->nodes[n]->name, value))
             return true;
+    }
     return false;
 }
 static bool match_pattern(const struct pw_tui *tui, size_t i, const char *value)

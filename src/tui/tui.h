@@ -238,6 +238,32 @@ struct pw_tui_node {            /* of the last run of the whole graph: a node or
     const char *implementation;             /* one of the run's names */
     char *text;                             /* why it does not hold, else the note; owned; NULL none */
 };
+/* Which line of the list each place begins at; made anew when width, order or filter change, extended while a run goes
+ * on. */
+struct pw_tui_node_lines {
+    uint32_t *begin; /* by place, and the end of the last; owned */
+    size_t count, cap;
+    int width; /* that texts are wrapped at */
+    bool only_divergent;
+};
+#define PW_TUI_NODE_INDENT 12 /* of the text below a node's line */
+
+/* One column of the timeline. */
+#define PW_TUI_SLOTS 300
+struct pw_tui_slot {
+    int64_t target_ns, host_ns;
+    pw_node_standing worst;
+    bool first; /* holds the first divergence */
+};
+struct pw_tui_timeline {
+    struct pw_tui_slot slots[PW_TUI_SLOTS];
+    int slot_count, bar; /* columns that a slot is wide */
+    int64_t most_ns;
+    int width; /* of what it was made for, and for how many nodes; 0: not made yet */
+    size_t node_count;
+    bool finished;
+};
+
 struct pw_tui_layer { /* of the last precision sweep */
     char name[96];
     double damage[PW_SWEEP_DTYPES]; /* NaN: did not run */
@@ -271,6 +297,17 @@ struct pw_tui_endtoend {
     char **names;       /* of implementations, each once; owned */
     size_t name_count;
     int focus_line; /* where it stood when all lines were filled; -1 nowhere */
+    int list_line;  /* where the nodes began; -1 they were not listed */
+    struct pw_tui_node_lines lines;
+    struct pw_tui_timeline timeline;
+};
+
+/* Looking for a text on a screen of very many lines: so much at a time, so that keys are answered in between. */
+struct pw_tui_find {
+    bool going;
+    pw_screen screen;
+    int at, step; /* the line that is next, and the way */
+    size_t left;  /* lines not looked at */
 };
 
 struct pw_tui_message {
@@ -380,6 +417,7 @@ struct pw_tui {
     char filter[PW_QUERY_MAX], filter_before[PW_QUERY_MAX];
     struct pw_query query;                  /* of filter */
     char search[128];                       /* what / looks for on screens of lines */
+    struct pw_tui_find find;                /* while that goes on */
     struct pw_tui_view views[PW_TUI_VIEWS]; /* built-in ones first */
     int view_count;
     bool views_changed; /* for the loop: write them; it sets false again */
@@ -460,6 +498,16 @@ void pw_tui_endtoend_event(struct pw_tui *tui, const struct pw_event *event); /*
 void pw_tui_endtoend_clear(struct pw_tui_endtoend *run);
 /* The node at a place of the list. */
 size_t pw_tui_endtoend_at(const struct pw_tui_endtoend *run, size_t place);
+/* The lines of the list; NULL when memory is short. `lines` has the width. */
+const struct pw_tui_node_lines *pw_tui_endtoend_lines(struct pw_tui_endtoend *run, const struct pw_lines *lines);
+/* The place whose lines hold line `line` of the list, which must be one. */
+size_t pw_tui_endtoend_place(const struct pw_tui_node_lines *index, size_t line);
+bool pw_tui_node_says(const struct pw_tui_node *node); /* has a text below its line */
+/* To the next line that holds tui->search, or the one before (step -1). Where that takes long only a part is looked at,
+ * and tui->find goes on. */
+void pw_tui_find_next(struct pw_tui *tui, int step);
+/* Looks at the next part; whether there is more to do. */
+bool pw_tui_find_on(struct pw_tui *tui);
 void pw_tui_endtoend_sort(struct pw_tui_endtoend *run, pw_node_order order);
 const char *pw_tui_node_order_name(pw_node_order order); /* "in order", "by time" … */
 /* The node that does not hold first; whose own error is the largest share of its tolerance; that takes most time.
@@ -552,8 +600,10 @@ void pw_view_call(struct pw_lines *lines, const struct pw_signature *signature);
 void pw_view_speed(const struct pw_tui *tui, struct pw_lines *lines, const struct pw_tui_row *row);
 void pw_view_run(struct pw_tui *tui, struct pw_lines *lines);
 void pw_view_endtoend(struct pw_tui *tui, struct pw_lines *lines);
+/* The lines of one node of the list. */
+void pw_view_node(const struct pw_tui *tui, struct pw_lines *lines, size_t node);
 /* The run's nodes from left to right as bars of their times, `height` rows high. */
-void pw_view_timeline(const struct pw_tui *tui, struct pw_lines *lines, int height);
+void pw_view_timeline(struct pw_tui *tui, struct pw_lines *lines, int height);
 /* How time on the target, or on the host, looks: told apart without colours too. */
 const char *pw_view_time_glyph(bool on_target, bool ascii);
 pw_style pw_view_time_style(bool on_target);

@@ -119,13 +119,8 @@ static void add_node(const struct pw_tui *tui, struct pw_lines *lines, size_t in
     const struct pw_tui_endtoend *run = &tui->at->endtoend;
     const struct pw_tui_node *node = &run->nodes[index];
     bool is_first = run->finished && node->node && node->node == run->totals.first_divergence;
-    bool says = node->standing != PW_NODE_HELD && node->text;
     char text[32];
 
-    if (!says && !pw_lines_seen(lines)) {
-        pw_lines_skip(lines);
-        return;
-    }
     pw_lines_add(lines, PW_STYLE_ACCENT, c->verdict - 1 - (c->verdict > 1), is_first ? ">" : "");
     pw_lines_moref(lines, index == run->focus ? PW_STYLE_SELECTED : standing_styles[node->standing], c->verdict, "%-8s",
                    pw_node_standing_name(node->standing));
@@ -140,8 +135,16 @@ static void add_node(const struct pw_tui *tui, struct pw_lines *lines, size_t in
         pw_lines_more(lines, PW_STYLE_BAD, 0, "  NaN or Inf begins here");
     if (c->bar >= 0)
         add_bar(tui, lines, node, c);
-    if (says)
-        pw_lines_wrap(lines, PW_STYLE_DIM, 12, node->text);
+    if (pw_tui_node_says(node))
+        pw_lines_wrap(lines, PW_STYLE_DIM, PW_TUI_NODE_INDENT, node->text);
+}
+
+void pw_view_node(const struct pw_tui *tui, struct pw_lines *lines, size_t node)
+{
+    const struct pw_tui_endtoend *run = &tui->at->endtoend;
+    struct columns c = columns_for(lines->width, run->finished ? run->sort : PW_NODES_IN_ORDER);
+
+    add_node(tui, lines, node, &c);
 }
 
 static void add_heads(struct pw_lines *lines, const struct pw_tui_endtoend *run, const struct columns *c)
@@ -164,25 +167,46 @@ static void add_heads(struct pw_lines *lines, const struct pw_tui_endtoend *run,
         pw_lines_more(lines, PW_STYLE_HEADER, c->bar, "when in the run");
 }
 
-static void add_nodes(const struct pw_tui *tui, struct pw_lines *lines, int *focus_line)
+/* Where the focus stands; -1: it is not listed. */
+static int find_focus(const struct pw_tui_endtoend *run, const struct pw_tui_node_lines *index, int list_line)
 {
-    const struct pw_tui_endtoend *run = &tui->at->endtoend;
+    size_t place = run->focus;
+
+    if (run->focus >= run->node_count)
+        return -1;
+    if (run->order)
+        for (place = 0; run->order[place] != run->focus; place++) {
+        }
+    return index->begin[place] == index->begin[place + 1] ? -1 : list_line + (int)index->begin[place];
+}
+
+/* Of very many nodes only those that will be looked at. */
+static void add_nodes(struct pw_tui *tui, struct pw_lines *lines)
+{
+    struct pw_tui_endtoend *run = &tui->at->endtoend;
     struct columns c = columns_for(lines->width, run->finished ? run->sort : PW_NODES_IN_ORDER);
-    size_t shown = 0;
+    const struct pw_tui_node_lines *index = pw_tui_endtoend_lines(run, lines);
+    size_t from, to, place, end;
 
     add_heads(lines, run, &c);
-    for (size_t place = 0; place < run->node_count; place++) {
-        size_t i = pw_tui_endtoend_at(run, place);
-
-        if (run->only_divergent && (run->nodes[i].standing == PW_NODE_HELD || run->nodes[i].standing == PW_NODE_DRAWN))
-            continue;
-        if (i == run->focus)
-            *focus_line = (int)lines->count;
-        add_node(tui, lines, i, &c);
-        shown++;
+    if (!index) {
+        pw_lines_add(lines, PW_STYLE_BAD, 3, "There is not enough memory to list them.");
+        return;
     }
-    if (!shown)
+    end = index->begin[run->node_count];
+    if (!end) {
         pw_lines_add(lines, PW_STYLE_DIM, 3, run->finished ? "None." : "None so far.");
+        return;
+    }
+    run->list_line = (int)lines->count;
+    run->focus_line = find_focus(run, index, run->list_line);
+    pw_lines_seen(lines, end, &from, &to);
+    place = from < to ? pw_tui_endtoend_place(index, from) : run->node_count;
+    pw_lines_skip(lines, index->begin[place]);
+    for (; place < run->node_count && index->begin[place] < to; place++)
+        if (index->begin[place] < index->begin[place + 1])
+            add_node(tui, lines, pw_tui_endtoend_at(run, place), &c);
+    pw_lines_skip(lines, end - index->begin[place]);
 }
 
 static void add_layers(const struct pw_tui *tui, struct pw_lines *lines)
@@ -255,9 +279,9 @@ static void add_totals(const struct pw_tui *tui, struct pw_lines *lines)
 
 void pw_view_endtoend(struct pw_tui *tui, struct pw_lines *lines)
 {
-    const struct pw_tui_endtoend *run = &tui->at->endtoend;
-    int focus_line = -1;
+    struct pw_tui_endtoend *run = &tui->at->endtoend;
 
+    run->focus_line = run->list_line = -1;
     if (!run->known) {
         pw_lines_wrap(lines, PW_STYLE_DIM, 2,
                       "The whole graph has not run yet: r compares it node by node with the reference, o only its "
@@ -279,8 +303,7 @@ void pw_view_endtoend(struct pw_tui *tui, struct pw_lines *lines)
         return;
     if (run->elapsed_ns)
         pw_view_timeline(tui, lines, tui->rows < 20 ? 3 : tui->rows < 50 ? 5 : 8);
-    add_nodes(tui, lines, &focus_line);
-    tui->at->endtoend.focus_line = focus_line;
+    add_nodes(tui, lines);
     if (run->elapsed_ns)
         explain_times(lines);
 }

@@ -4,20 +4,7 @@
 
 #include "tui/tui.h"
 
-enum { SCALE = 10, COLUMNS_MAX = 300, BAR_MAX = 6, LEVELS = 8 };
-
-/* One column of the chart. */
-struct slot {
-    int64_t target_ns, host_ns;
-    pw_node_standing worst;
-    bool first; /* holds the first divergence */
-};
-
-struct timeline {
-    struct slot slots[COLUMNS_MAX];
-    int slot_count, bar; /* columns that a slot is wide */
-    int64_t most_ns;
-};
+enum { SCALE = 10, BAR_MAX = 6, LEVELS = 8 };
 
 const char *pw_view_time_glyph(bool on_target, bool ascii)
 {
@@ -38,13 +25,15 @@ static int severity(pw_node_standing standing)
     return of[standing];
 }
 
-static void divide(const struct pw_tui_endtoend *run, int width, struct timeline *line)
+static void divide(const struct pw_tui_endtoend *run, int width, struct pw_tui_timeline *line)
 {
     size_t nodes = 0, at = 0;
 
     for (size_t i = 0; i < run->node_count; i++)
         nodes += run->nodes[i].node != NULL;
-    width = width > COLUMNS_MAX ? COLUMNS_MAX : width;
+    *line =
+        (struct pw_tui_timeline){.bar = 1, .width = width, .node_count = run->node_count, .finished = run->finished};
+    width = width > PW_TUI_SLOTS ? PW_TUI_SLOTS : width;
     if (!nodes || width < 1)
         return;
     line->bar = nodes < (size_t)width ? width / (int)nodes : 1;
@@ -52,7 +41,7 @@ static void divide(const struct pw_tui_endtoend *run, int width, struct timeline
     line->slot_count = nodes < (size_t)width ? (int)nodes : width;
     for (size_t i = 0; i < run->node_count; i++) {
         const struct pw_tui_node *node = &run->nodes[i];
-        struct slot *slot;
+        struct pw_tui_slot *slot;
 
         if (!node->node)
             continue;
@@ -70,7 +59,7 @@ static void divide(const struct pw_tui_endtoend *run, int width, struct timeline
 }
 
 /* How much of a cell is filled, 0 to LEVELS; *on_target: by what. The target's share stands below the host's. */
-static int cell_level(const struct slot *slot, int64_t most_ns, int height, int row, bool *on_target)
+static int cell_level(const struct pw_tui_slot *slot, int64_t most_ns, int height, int row, bool *on_target)
 {
     double scale = (double)(height * LEVELS) / (double)most_ns;
     double target = (double)slot->target_ns * scale, sum = target + (double)slot->host_ns * scale;
@@ -99,7 +88,7 @@ static void append_level(struct pw_buf *text, int level, bool on_target, bool as
         pw_buf_puts(text, level < LEVELS / 2 ? "\u2591" : pw_view_time_glyph(false, false));
 }
 
-static void add_row(const struct timeline *line, struct pw_lines *lines, int height, int row, bool ascii)
+static void add_row(const struct pw_tui_timeline *line, struct pw_lines *lines, int height, int row, bool ascii)
 {
     char label[32] = "";
 
@@ -129,12 +118,12 @@ static void add_row(const struct timeline *line, struct pw_lines *lines, int hei
 }
 
 /* Below: where nodes do not hold. */
-static void add_marks(const struct timeline *line, struct pw_lines *lines, bool ascii)
+static void add_marks(const struct pw_tui_timeline *line, struct pw_lines *lines, bool ascii)
 {
     bool any = false;
 
     for (int s = 0; s < line->slot_count; s++) {
-        const struct slot *slot = &line->slots[s];
+        const struct pw_tui_slot *slot = &line->slots[s];
 
         if (!severity(slot->worst))
             continue;
@@ -148,19 +137,21 @@ static void add_marks(const struct timeline *line, struct pw_lines *lines, bool 
     }
 }
 
-void pw_view_timeline(const struct pw_tui *tui, struct pw_lines *lines, int height)
+void pw_view_timeline(struct pw_tui *tui, struct pw_lines *lines, int height)
 {
-    const struct pw_tui_endtoend *run = &tui->at->endtoend;
-    struct timeline line = {.bar = 1};
+    struct pw_tui_endtoend *run = &tui->at->endtoend;
+    struct pw_tui_timeline *line = &run->timeline;
+    int width = lines->width - SCALE - 4;
     struct pw_buf legend = {0};
 
-    divide(run, lines->width - SCALE - 4, &line);
-    if (!line.most_ns)
+    if (line->width != width || line->node_count != run->node_count || line->finished != run->finished)
+        divide(run, width, line);
+    if (!line->most_ns)
         return;
     pw_lines_head(lines, "Timeline");
     for (int row = 0; row < height; row++)
-        add_row(&line, lines, height, row, tui->ascii);
-    add_marks(&line, lines, tui->ascii);
+        add_row(line, lines, height, row, tui->ascii);
+    add_marks(line, lines, tui->ascii);
     pw_buf_printf(&legend, "%s target  %s host; nodes from left to right, their time upward",
                   pw_view_time_glyph(true, tui->ascii), pw_view_time_glyph(false, tui->ascii));
     if (run->totals.first_divergence)

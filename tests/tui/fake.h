@@ -114,6 +114,8 @@ static void press(struct pw_tui *tui, const char *keys)
         else if (*keys == '\033')
             input.key = PW_KEY_ESCAPE;
         pw_tui_apply(tui, &input);
+        while (pw_tui_find_on(tui)) {
+        }
     }
 }
 

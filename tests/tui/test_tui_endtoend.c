@@ -144,6 +144,113 @@ static void test_only_what_is_seen(void **state)
     close_tui(tui);
 }
 
+/* What is found without making all lines is what is found in all of them. */
+static void finds_as_in_all_lines(struct pw_tui *tui, const char *needle, int step)
+{
+    int *scroll = &tui->scroll[PW_SCREEN_ENDTOEND], from = *scroll, want;
+
+    pw_tui_fill(tui);
+    want = pw_lines_find(&tui->text, from + step, step, needle);
+    snprintf(tui->search, sizeof tui->search, "%s", needle);
+    press(tui, step > 0 ? "n" : "N");
+    if (*scroll != (want < 0 ? from : want))
+        fail_msg("'%s' from %d by %d: found in line %d, not %d", needle, from, step, *scroll, want);
+    if ((want < 0) != (strstr(tui->flash, "is not on this screen") != NULL))
+        fail_msg("'%s': '%s'", needle, tui->flash);
+}
+
+static void test_finding(void **state)
+{
+    static const char *const needles[] = {"node321", "NODE49",    "culprit",  "victim", "ADD",     "host",
+                                          "9.0e-07", "278.0 us",  "5.0e-01",  "1.0e-",  "so many", "one line of a",
+                                          "arrived", "first div", "What the", "held",   "7",       "no such thing"};
+
+    (void)state;
+    for (int order = 0; order < PW_NODE_ORDER_COUNT; order++)
+        for (int divergent = 0; divergent < 2; divergent++) {
+            struct pw_tui *tui = open_tui(14, order % 2 ? 80 : 130);
+
+            device_opens(tui);
+            press(tui, "5");
+            run_graph(tui, 250);
+            for (int i = 0; i < order; i++)
+                press(tui, ">");
+            press(tui, divergent ? "d" : "");
+            for (size_t i = 0; i < sizeof needles / sizeof *needles; i++) {
+                for (int k = 0; k < 3; k++)
+                    finds_as_in_all_lines(tui, needles[i], 1);
+                for (int k = 0; k < 3; k++)
+                    finds_as_in_all_lines(tui, needles[i], -1);
+            }
+            close_tui(tui);
+        }
+}
+
+/* Of very many nodes a part is looked at with the key, the rest afterwards, unless another key comes. */
+static void test_finding_in_parts(void **state)
+{
+    struct pw_tui *tui = open_tui(14, 80);
+    struct pw_event started = {.kind = PW_EVENT_STARTED, .whole_graph = true, .mode = PW_ENDTOEND_NODES};
+    struct pw_event node = {.kind = PW_EVENT_NODE};
+    struct pw_input next = {.kind = PW_INPUT_KEY, .key = 'n'};
+    int parts = 0;
+
+    (void)state;
+    device_opens(tui);
+    press(tui, "5");
+    send(tui, &started);
+    many[0] = (struct pw_node){.name = "same", .op_type = "Add", .graph = &graph, .domain = ""};
+    many[1] = (struct pw_node){.name = "last", .op_type = "Add", .graph = &graph, .domain = ""};
+    for (size_t i = 0; i <= 70000; i++) {
+        node.node = (struct pw_endtoend_node){
+            .node = &many[i == 70000], .pattern = -1, .implementation = "", .note = "", .reason = ""};
+        send(tui, &node);
+    }
+    snprintf(tui->search, sizeof tui->search, "last");
+    pw_tui_apply(tui, &next);
+    shows(tui, "looking for 'last'");
+    while (pw_tui_find_on(tui))
+        parts++;
+    assert_in_range(parts, 1, 10);
+    shows(tui, "last");
+    hides(tui, "looking for");
+    press(tui, "g");
+    pw_tui_apply(tui, &next);
+    press(tui, "g");
+    assert_false(tui->find.going);
+    assert_int_equal(tui->scroll[PW_SCREEN_ENDTOEND], 0);
+    snprintf(tui->search, sizeof tui->search, "nowhere");
+    press(tui, "n");
+    shows(tui, "'nowhere' is not on this screen");
+    close_tui(tui);
+}
+
+/* Larger ones first, what is unknown last, equal ones as they ran: said of any two neighbours. */
+static void test_order_of_any_values(void **state)
+{
+    static const double values[] = {0, -0.0, 1e-300, 5e-324, 1e-9, 0.5, 1, 3e38, INFINITY, NAN};
+    struct pw_tui *tui = open_tui(14, 80);
+    struct pw_tui_endtoend *run = &tui->at->endtoend;
+    unsigned state_of = 1;
+
+    (void)state;
+    device_opens(tui);
+    run_graph(tui, NODES);
+    for (size_t i = 0; i < NODES; i++) {
+        state_of = state_of * 1103515245u + 12345u;
+        run->nodes[i].isolated = values[state_of / 65536 % 10];
+    }
+    pw_tui_endtoend_sort(run, PW_NODES_BY_OWN);
+    for (size_t i = 0; i + 1 < NODES; i++) {
+        size_t a = pw_tui_endtoend_at(run, i), b = pw_tui_endtoend_at(run, i + 1);
+        double x = run->nodes[a].isolated, y = run->nodes[b].isolated;
+
+        if (isnan(x) ? !isnan(y) || a > b : !isnan(y) && (x < y || (x == y && a > b)))
+            fail_msg("place %zu: node %zu with %g before node %zu with %g", i, a, x, b, y);
+    }
+    close_tui(tui);
+}
+
 static void test_timeline(void **state)
 {
     struct pw_tui *tui = open_tui(40, 80);
@@ -166,8 +273,13 @@ static void test_timeline(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_orders), cmocka_unit_test(test_jumps),
-                                       cmocka_unit_test(test_only_what_is_seen), cmocka_unit_test(test_timeline)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_orders),
+                                       cmocka_unit_test(test_jumps),
+                                       cmocka_unit_test(test_only_what_is_seen),
+                                       cmocka_unit_test(test_timeline),
+                                       cmocka_unit_test(test_finding),
+                                       cmocka_unit_test(test_finding_in_parts),
+                                       cmocka_unit_test(test_order_of_any_values)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

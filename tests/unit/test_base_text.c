@@ -260,6 +260,20 @@ static void whole_numbers_only(void **state)
     assert_false(pw_text_double("1e999", &x));
     assert_false(pw_text_double("1,5", &x));
     assert_false(pw_text_double("1.5 ", &x));
+    static const char text[] = "/Layers.12/Attn/Softmax";
+
+    assert_ptr_equal(pw_text_find(text, "attn/SOFT"), text + 11);
+    assert_ptr_equal(pw_text_find(text, ""), text);
+    assert_ptr_equal(pw_text_find(text, "/layers.12/attn/softmax"), text);
+    assert_string_equal(pw_text_find("aab", "AB"), "ab");
+    assert_null(pw_text_find(text, "softmaxx"));
+    assert_null(pw_text_find("", "a"));
+    assert_non_null(pw_text_find("[", "["));
+    assert_null(pw_text_find("[", "{")); /* only letters have a case */
+    assert_non_null(pw_text_find("fl\xc3\xa4"
+                                 "che",
+                                 "L\xc3\xa4"
+                                 "C"));
     assert_true(pw_text_starts("softmax", "soft") && !pw_text_starts("so", "soft"));
     assert_true(pw_text_ends("a.onnx", ".onnx") && !pw_text_ends("nnx", ".onnx"));
 }

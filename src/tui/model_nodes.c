@@ -1,0 +1,242 @@
+/* The list of nodes of a run of the whole graph: its order, where each node's lines are, and going to one of them. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "tui/tui.h"
+
+static bool diverges(const struct pw_tui_node *node)
+{
+    return node->standing != PW_NODE_HELD && node->standing != PW_NODE_DRAWN;
+}
+
+/* What an order puts first is larger; NaN comes last. */
+static double weight(const struct pw_tui_node *node, pw_node_order order)
+{
+    double value = order == PW_NODES_BY_TIME  ? (double)node->time_ns
+                   : order == PW_NODES_BY_OWN ? node->isolated
+                                              : node->propagated;
+
+    return isnan(value) ? -1 : value;
+}
+
+/* What is sorted by, so that larger weights come first. */
+struct keyed {
+    uint64_t key;
+    size_t node;
+};
+
+static uint64_t key_of(const struct pw_tui_node *node, pw_node_order order)
+{
+    double value = weight(node, order);
+    uint64_t bits;
+
+    if (value < 0)
+        return UINT64_MAX;
+    value += 0.0;                       /* no negative zero */
+    memcpy(&bits, &value, sizeof bits); /* numbers from zero on are ordered as their bits are */
+    return UINT64_MAX - 1 - bits;
+}
+
+/* By the keys, byte by byte from the lowest; equal ones stay as they are. A comparing sort of 100,000 nodes takes
+ * longer than a key may. `other` is room for as many. */
+static void sort_keyed(struct keyed *items, struct keyed *other, size_t count)
+{
+    for (int shift = 0; shift < 64; shift += 8) {
+        size_t counts[256] = {0}, at = 0;
+
+        for (size_t i = 0; i < count; i++)
+            counts[items[i].key >> shift & 255]++;
+        if (counts[items[0].key >> shift & 255] == count)
+            continue;
+        for (int b = 0; b < 256; b++) {
+            size_t of_these = counts[b];
+
+            counts[b] = at;
+            at += of_these;
+        }
+        for (size_t i = 0; i < count; i++)
+            other[counts[items[i].key >> shift & 255]++] = items[i];
+        memcpy(items, other, count * sizeof *items);
+    }
+}
+
+const char *pw_tui_node_order_name(pw_node_order order)
+{
+    static const char *const names[PW_NODE_ORDER_COUNT] = {"in order", "by time", "by their own error",
+                                                           "by what arrived"};
+
+    return names[order];
+}
+
+void pw_tui_endtoend_sort(struct pw_tui_endtoend *run, pw_node_order order)
+{
+    struct keyed *items = NULL;
+
+    pw_free(run->order);
+    run->order = NULL;
+    run->sort = order;
+    run->lines.count = 0;
+    if (!run->finished || order == PW_NODES_IN_ORDER || !run->node_count)
+        return;
+    run->order = pw_calloc(run->node_count, sizeof *run->order);
+    items = pw_calloc(2 * run->node_count, sizeof *items);
+    if (!run->order || !items) { /* then as it ran */
+        pw_free(run->order);
+        pw_free(items);
+        run->order = NULL;
+        return;
+    }
+    for (size_t i = 0; i < run->node_count; i++)
+        items[i] = (struct keyed){key_of(&run->nodes[i], order), i};
+    sort_keyed(items, items + run->node_count, run->node_count);
+    for (size_t i = 0; i < run->node_count; i++)
+        run->order[i] = items[i].node;
+    pw_free(items);
+}
+
+size_t pw_tui_endtoend_at(const struct pw_tui_endtoend *run, size_t place)
+{
+    return run->order ? run->order[place] : place;
+}
+
+/* ---- where it stands ---- */
+
+bool pw_tui_node_says(const struct pw_tui_node *node)
+{
+    return node->standing != PW_NODE_HELD && node->text;
+}
+
+static size_t lines_of(const struct pw_tui_endtoend *run, const struct pw_tui_node *node, const struct pw_lines *lines)
+{
+    if (run->only_divergent && !diverges(node))
+        return 0;
+    return 1 + (pw_tui_node_says(node) ? pw_lines_wrapped(lines, PW_TUI_NODE_INDENT, node->text) : 0);
+}
+
+const struct pw_tui_node_lines *pw_tui_endtoend_lines(struct pw_tui_endtoend *run, const struct pw_lines *lines)
+{
+    struct pw_tui_node_lines *index = &run->lines;
+    struct pw_error ignored = {0};
+
+    if (index->width != lines->width || index->only_divergent != run->only_divergent || index->count > run->node_count)
+        index->count = 0;
+    if (PW_GROW(index->begin, index->cap, run->node_count + 1, &ignored) != PW_OK)
+        return NULL;
+    index->width = lines->width;
+    index->only_divergent = run->only_divergent;
+    index->begin[0] = 0;
+    for (; index->count < run->node_count; index->count++) {
+        const struct pw_tui_node *node = &run->nodes[pw_tui_endtoend_at(run, index->count)];
+
+        index->begin[index->count + 1] = index->begin[index->count] + (uint32_t)lines_of(run, node, lines);
+    }
+    return index;
+}
+
+size_t pw_tui_endtoend_place(const struct pw_tui_node_lines *index, size_t line)
+{
+    size_t low = 0, high = index->count; /* begin[low] <= line < begin[high] */
+
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+
+        if (index->begin[middle] <= line)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* ---- going to one ---- */
+
+size_t pw_tui_endtoend_first(const struct pw_tui_endtoend *run)
+{
+    size_t any = SIZE_MAX;
+
+    for (size_t i = 0; i < run->node_count; i++) {
+        if (!run->nodes[i].node || !diverges(&run->nodes[i]))
+            continue;
+        if (run->finished && run->nodes[i].node == run->totals.first_divergence)
+            return i;
+        any = any == SIZE_MAX ? i : any;
+    }
+    return any;
+}
+
+size_t pw_tui_endtoend_worst(const struct pw_tui_endtoend *run)
+{
+    double worst = -1;
+    size_t found = SIZE_MAX;
+
+    for (size_t i = 0; i < run->node_count; i++) {
+        const struct pw_tui_node *node = &run->nodes[i];
+        double share = node->isolated == 0     ? 0
+                       : node->tolerance > 0   ? node->isolated / node->tolerance
+                       : isnan(node->isolated) ? -1
+                                               : INFINITY;
+
+        if (node->standing == PW_NODE_FAILED)
+            share = INFINITY;
+        if (share > worst) {
+            worst = share;
+            found = i;
+        }
+    }
+    return found;
+}
+
+size_t pw_tui_endtoend_slowest(const struct pw_tui_endtoend *run)
+{
+    size_t found = SIZE_MAX;
+
+    for (size_t i = 0; i < run->node_count; i++)
+        if (run->nodes[i].time_ns && (found == SIZE_MAX || run->nodes[i].time_ns > run->nodes[found].time_ns))
+            found = i;
+    return found;
+}
+
+void pw_tui_act_node_order(struct pw_tui *tui)
+{
+    struct pw_tui_endtoend *run = &tui->at->endtoend;
+
+    pw_tui_endtoend_sort(run, (pw_node_order)((run->sort + 1) % PW_NODE_ORDER_COUNT));
+    if (!run->finished)
+        pw_tui_say(tui, false, "nodes will be listed %s when the run is over", pw_tui_node_order_name(run->sort));
+}
+
+/* Scrolls to a node's line and marks it; what hides it is taken away. */
+static void show_node(struct pw_tui *tui, size_t node, const char *none)
+{
+    struct pw_tui_endtoend *run = &tui->at->endtoend;
+
+    if (node == SIZE_MAX) {
+        pw_tui_say(tui, false, "%s", none);
+        return;
+    }
+    run->focus = node;
+    for (int tried = 0; tried < 2; tried++) {
+        pw_tui_place(tui);
+        if (run->focus_line >= 0)
+            break;
+        run->only_divergent = false;
+    }
+    tui->scroll[PW_SCREEN_ENDTOEND] = run->focus_line > 2 ? run->focus_line - 2 : 0;
+}
+
+void pw_tui_act_first_divergence(struct pw_tui *tui)
+{
+    show_node(tui, pw_tui_endtoend_first(&tui->at->endtoend), "every node that was compared holds");
+}
+
+void pw_tui_act_worst_node(struct pw_tui *tui)
+{
+    show_node(tui, pw_tui_endtoend_worst(&tui->at->endtoend), "no node was compared: r compares them");
+}
+
+void pw_tui_act_slowest_node(struct pw_tui *tui)
+{
+    show_node(tui, pw_tui_endtoend_slowest(&tui->at->endtoend), "no node was timed: r compares and times them");
+}
