@@ -313,6 +313,7 @@ void pw_session_close(struct pw_session *session)
         pw_job_free(job);
     }
     pw_session_forget_marks(session);
+    pw_free(session->builds);
     pw_free(session->devices);
     pw_inputs_clear(&session->inputs);
     pw_device_close(session->device);

@@ -130,6 +130,8 @@ struct pw_event {
     size_t graph_row_count;
     const struct pw_session_mark *marks; /* ANSWER: by number */
     size_t mark_count;
+    const struct pw_store_build *builds; /* HISTORY: what compilers said in earlier sessions; store/builds.h */
+    size_t build_count;
     const struct pw_store_sensitivity *sensitivities; /* HISTORY, LAYER: pw_session_next applies them */
     size_t sensitivity_count;
     const struct pw_triage_entry *triage; /* TRIAGE; baseline/triage.h */

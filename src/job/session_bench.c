@@ -32,7 +32,7 @@ static void send(struct bench_run *run, const struct pw_bench_event *event, size
         return;
     }
     copy->figure.signature = shown;
-    if (!to_store && impls && impls->selected >= 0)
+    if (impls && impls->selected >= 0)
         pw_session_set_log(run->session, copy, impls->items[impls->selected].name,
                            event->figure->target_raw ? pw_buf_text(&event->figure->target_raw->log) : "");
     copy->figure_final = final;

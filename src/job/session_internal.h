@@ -67,6 +67,11 @@ struct pw_session {
     char *devices;         /* the writer's: what OpenCL lists, once it was asked for; owned */
     bool shown_known;      /* the writer's: which pending baselines the client was shown */
     struct pw_hash128 shown_pending;
+    struct pw_session_build {
+        struct pw_hash128 source;
+        uint64_t log;
+    } * builds; /* the writer's: hashes of what compilers said and was recorded in this session; owned */
+    size_t build_count, build_cap;
     struct pw_kept_mark *marks; /* the writer's: heads of numbered baselines that were read; owned */
     size_t mark_count, mark_cap;
 
@@ -109,6 +114,12 @@ void pw_session_answer(struct pw_session *session, struct pw_store *store, const
 void pw_session_write_file(struct pw_session *session, const struct pw_event *event); /* SAVE, on the writer's thread */
 /* A message for the person, from any thread. */
 void pw_session_say(struct pw_session *session, pw_status status, const char *format, ...) PW_PRINTF(3, 4);
+
+/* session_build.c: on the writer's thread. Records what a compiler said with a result; into a HISTORY event what it
+ * said in earlier sessions. */
+pw_status pw_session_keep_build(struct pw_session *session, struct pw_store *store, const struct pw_event *event,
+                                struct pw_error *err);
+void pw_session_recall_builds(struct pw_session *session, struct pw_store *store, struct pw_event *event);
 
 /* session_device.c: on the worker; on the writer. */
 void pw_session_peaks_job(struct pw_session *session, const struct pw_job *job);

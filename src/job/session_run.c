@@ -59,10 +59,11 @@ static pw_status begin_run(const struct pw_session *session, struct pw_store *st
     return status;
 }
 
-static pw_status write_event(const struct pw_session *session, struct pw_store *store, int64_t *run,
+static pw_status write_event(struct pw_session *session, struct pw_store *store, int64_t *run,
                              const struct pw_event *event, struct pw_error *err)
 {
     const struct pw_signature *signatures = session->inventory->signatures;
+    pw_status status;
 
     if (event->whole_graph && event->kind != PW_EVENT_STARTED)
         return pw_session_write_graph(session, store, *run, event, err);
@@ -70,12 +71,14 @@ static pw_status write_event(const struct pw_session *session, struct pw_store *
     case PW_EVENT_STARTED:
         return begin_run(session, store, event->run_kind ? event->run_kind : pw_session_run_kind(event), run, err);
     case PW_EVENT_CASE:
-        return pw_store_case_add(store, *run, &signatures[event->result.signature], &event->result, err);
+        status = pw_store_case_add(store, *run, &signatures[event->result.signature], &event->result, err);
+        return status == PW_OK ? pw_session_keep_build(session, store, event, err) : status;
     case PW_EVENT_SIGNATURE:
         return pw_store_signature_add(store, *run, &signatures[event->summary.signature], &event->summary, err);
     case PW_EVENT_BENCH:
-        return pw_store_bench_add(store, *run, &signatures[event->figure.signature], &event->figure, event->cold,
-                                  event->launch_ns, err);
+        status = pw_store_bench_add(store, *run, &signatures[event->figure.signature], &event->figure, event->cold,
+                                    event->launch_ns, err);
+        return status == PW_OK ? pw_session_keep_build(session, store, event, err) : status;
     case PW_EVENT_FINISHED:
         if (event->run_kind)
             return pw_store_run_end(store, *run,
@@ -113,6 +116,7 @@ static void send_history(struct pw_session *session, struct pw_store *store)
         PW_OK)
         pw_session_say(session, err.status, "%s", err.message);
     event->sensitivities = measured;
+    pw_session_recall_builds(session, store, event);
     pw_queue_push(&session->events, event);
 }
 
@@ -208,7 +212,7 @@ static void relay(struct job_run *run, const struct pw_verify_event *event, pw_e
                 return;
             }
             copy->result.signature = copy->summary.signature = shown;
-            if (kind == PW_EVENT_CASE && !to_store)
+            if (kind == PW_EVENT_CASE)
                 pw_session_set_log(session, copy, event->result->implementation, event->result->log);
             copy->job = run->job->number;
             copy->done = event->done;

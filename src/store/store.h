@@ -69,6 +69,7 @@ struct pw_store_signature_row {
     double worst_error, tolerance, worst_ratio;
     int64_t target_ns, reference_ns; /* medians; 0 unknown */
     int cases, held, failed;
+    bool gate_failed;           /* also where the target is demanded and the host serves it */
     const char *environment_id; /* of the run; "" unknown */
 };
 

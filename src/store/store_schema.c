@@ -92,6 +92,11 @@ static const char *const migrations[] = {
     " target_slices BLOB, target_runs BLOB, reference_slices BLOB, reference_runs BLOB);" /* doubles; int64; ns */
     "CREATE INDEX bench_signature ON bench(signature, run);"
     "CREATE INDEX bench_run ON bench(run);",
+    /* 5: what compilers said of sources, by the halves of the source's hash */
+    "CREATE TABLE build ("
+    " target TEXT NOT NULL, source_high INTEGER NOT NULL, source_low INTEGER NOT NULL, log_hash INTEGER NOT NULL,"
+    " wall_ms INTEGER NOT NULL, failed INTEGER NOT NULL, log TEXT NOT NULL,"
+    " PRIMARY KEY(target, source_high, source_low, log_hash)) WITHOUT ROWID;",
 };
 #define NEWEST ((int)PW_COUNT_OF(migrations))
 

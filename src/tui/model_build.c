@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "store/builds.h"
 #include "tui/tui.h"
 
 void pw_tui_builds_clear(struct pw_tui_side *side)
@@ -170,13 +171,12 @@ static bool says_nothing(const char *line)
     return !line[strspn(line, " \t\r")] || (isdigit((unsigned char)line[0]) && strstr(line, "generated."));
 }
 
-void pw_tui_build_event(struct pw_tui *tui, const struct pw_event *event)
+/* Reads a log's remarks into a build; a failed one without any keeps all that was said. */
+static void read_log(struct pw_tui_build *build, const char *log, bool failed)
 {
-    struct pw_tui_build *build = build_for(tui->at, event->build_source);
-    bool failed = event->kind == PW_EVENT_CASE && event->result.verdict == PW_VERDICT_ERROR;
-    size_t before = build ? build->count : 0;
+    size_t before = build->count;
 
-    for (const char *at = event->build_log; build && at && *at;) {
+    for (const char *at = log; at && *at;) {
         size_t length = strcspn(at, "\n");
         struct pw_tui_remark remark = {.severity = PW_BUILD_NOTE};
         char line[1024];
@@ -186,9 +186,9 @@ void pw_tui_build_event(struct pw_tui *tui, const struct pw_event *event)
             keep_remark(build, &remark);
         at += length + (at[length] == '\n');
     }
-    if (!build || build->count > before || !failed || build->count)
+    if (build->count > before || !failed || build->count)
         return;
-    for (const char *at = event->build_log; at && *at;) { /* it failed, and says so in words of its own */
+    for (const char *at = log; at && *at;) { /* it failed, and says so in words of its own */
         size_t length = strcspn(at, "\n");
         struct pw_tui_remark remark = {.severity = PW_BUILD_ERROR};
 
@@ -196,6 +196,35 @@ void pw_tui_build_event(struct pw_tui *tui, const struct pw_event *event)
         if (!says_nothing(remark.text))
             keep_remark(build, &remark);
         at += length + (at[length] == '\n');
+    }
+}
+
+void pw_tui_build_event(struct pw_tui *tui, const struct pw_event *event)
+{
+    struct pw_tui_build *build = build_for(tui->at, event->build_source);
+
+    if (!build)
+        return;
+    if (build->earlier && event->build_log && event->build_log[0]) /* said anew, perhaps by another compiler */
+        build->count = 0;
+    if (event->build_log && event->build_log[0])
+        build->earlier = false;
+    read_log(build, event->build_log, event->kind == PW_EVENT_CASE && event->result.verdict == PW_VERDICT_ERROR);
+}
+
+void pw_tui_builds_recalled(struct pw_tui *tui, const struct pw_event *event)
+{
+    for (size_t i = 0; i < event->build_count; i++) {
+        const struct pw_store_build *kept = &event->builds[i];
+        struct pw_tui_build *build = find(tui->at, kept->source);
+
+        if (build && !build->earlier) /* built again before the store was read */
+            continue;
+        build = build ? build : build_for(tui->at, kept->source);
+        if (!build)
+            return;
+        build->earlier = true;
+        read_log(build, kept->log, kept->failed);
     }
 }
 
@@ -218,5 +247,5 @@ void pw_tui_act_remark(struct pw_tui *tui)
             return;
         }
     }
-    pw_tui_say(tui, false, "the compiler has said nothing about the lines of the selected kernel in this session");
+    pw_tui_say(tui, false, "the compiler has said nothing about the lines of the selected kernel");
 }

@@ -337,9 +337,10 @@ static void on_history(struct pw_tui *tui, const struct pw_event *event)
             if (row->measured || strcmp(tui->inventory->signatures[i].id, from->signature_id) != 0)
                 continue;
             row->measured = row->from_store = true;
-            row->host = !strcmp(from->coverage, "host");
+            row->host = !strcmp(from->coverage, pw_coverage_name(PW_COVERAGE_HOST)) ||
+                        !strcmp(from->coverage, pw_coverage_name(PW_COVERAGE_MISSING));
             snprintf(row->standing, sizeof row->standing, "%s", from->standing);
-            row->gate_failed = !strcmp(from->standing, "failed");
+            row->gate_failed = from->gate_failed;
             row->worst_error = from->worst_error;
             row->tolerance = from->tolerance;
             row->ratio = from->worst_ratio;
@@ -383,6 +384,7 @@ void pw_tui_session_event(struct pw_tui *tui, const struct pw_event *event, int6
         break;
     case PW_EVENT_HISTORY:
         on_history(tui, event);
+        pw_tui_builds_recalled(tui, event);
         break;
     case PW_EVENT_SAVE: /* stays within the session */
         break;

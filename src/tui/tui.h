@@ -330,8 +330,9 @@ struct pw_tui_remark {
     int line, column; /* from 1; 0 unknown */
     char text[400];
 };
-struct pw_tui_build { /* what was said of one source in this session */
+struct pw_tui_build { /* what was said of one source when it was built last */
     struct pw_hash128 source;
+    bool earlier;                  /* in an earlier session */
     struct pw_tui_remark *remarks; /* each once, in the order of the source; owned */
     size_t count;
 };
@@ -518,11 +519,13 @@ size_t pw_tui_endtoend_slowest(const struct pw_tui_endtoend *run);
 void pw_tui_triage_event(struct pw_tui *tui, const struct pw_triage_entry *entries, size_t count);
 /* Keeps what a compiler said with a result. */
 void pw_tui_build_event(struct pw_tui *tui, const struct pw_event *event);
+/* What was kept of earlier sessions; what this one knows already stays. */
+void pw_tui_builds_recalled(struct pw_tui *tui, const struct pw_event *event);
 void pw_tui_builds_clear(struct pw_tui_side *side);
 /* Answers about figures over runs; false: the event is none of these. */
 bool pw_tui_trend_event(struct pw_tui *tui, const struct pw_event *event);
 void pw_tui_trends_clear(struct pw_tui_side *side);
-/* What was said of a source's text; NULL: it was not built in this session. */
+/* What was said of a source's text; NULL: nobody knows of it having been built. */
 const struct pw_tui_build *pw_tui_build_of(const struct pw_tui_side *side, const char *source);
 /* The selected kernel of a signature with a source to show, its language and text; NULL: none. */
 const struct pw_kernel *pw_tui_kernel(const struct pw_tui *tui, size_t signature, const char **language,

@@ -39,7 +39,7 @@ void pw_view_build(const struct pw_tui *tui, struct pw_lines *lines, size_t sign
     if (!build || !build->count)
         return;
     count_remarks(build, counts);
-    pw_lines_head(lines, "Compiler");
+    pw_lines_head(lines, build->earlier ? "Compiler (in an earlier session)" : "Compiler");
     pw_lines_addf(lines, counts[PW_BUILD_ERROR] ? PW_STYLE_BAD : PW_STYLE_WARN, 3,
                   "%zu error%s, %zu warning%s in the selected kernel; M goes to %s", counts[PW_BUILD_ERROR],
                   counts[PW_BUILD_ERROR] == 1 ? "" : "s", counts[PW_BUILD_WARNING],
@@ -136,8 +136,7 @@ void pw_view_source(const struct pw_tui *tui, struct pw_lines *lines, size_t sig
     pw_lines_head(lines, "Source");
     pw_lines_addf(lines, PW_STYLE_DIM, 3, "%s", pw_kernel_path(kernel));
     if (!build)
-        pw_lines_wrap(lines, PW_STYLE_DIM, 3,
-                      "Not built in this session: v verifies it and shows what the compiler says.");
+        pw_lines_wrap(lines, PW_STYLE_DIM, 3, "Not built yet: v verifies it and shows what the compiler says.");
     else if (!build->count)
         pw_lines_add(lines, PW_STYLE_GOOD, 3, "The compiler has nothing to say.");
     else

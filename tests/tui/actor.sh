@@ -23,11 +23,16 @@ blot() {
         -e 's/Speed \([0-9]+ slices/Speed (# slices/' -e 's/over target [0-9.]+ x, between [0-9.]+ and [0-9.]+/over target #/'
 }
 
-# plays NAME MODEL option...: the script holds and prints the screens that were agreed to
+# plays NAME MODEL option...: the script holds and prints the screens that were agreed to; without earlier runs
 plays() {
+    rm -rf .portwright baselines
+    goes_on "$@"
+}
+
+# goes_on NAME MODEL option...: the same, with what earlier sessions left
+goes_on() {
     name=$1 model=$2
     shift 2
-    rm -f .portwright/portwright.db*
     exits "$name" 0 "$PORTWRIGHT" "$model" --cases 2 --case-timeout 1s --jobs 1 "$@" --script "$scripts/$name.keys"
     [ -s out ] || return 0
     blot <out >"$name.screens"
@@ -41,6 +46,7 @@ plays() {
 }
 
 plays verify all.onnx --target plugin:./actor.so
+goes_on restart all.onnx --target plugin:./actor.so
 plays problems all.onnx --target plugin:./actor.so
 plays run run.onnx --target plugin:./actor.so
 plays bench run.onnx --target plugin:./actor.so

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include "fake.h"
+#include "store/builds.h"
 
 static const char yaml[] = "format: 1\n"
                            "kernel: mine\n"
@@ -116,7 +117,7 @@ static void test_at_their_lines(void **state)
 
     (void)state;
     hides(tui, "Compiler");
-    shows(tui, "Not built in this session");
+    shows(tui, "Not built yet");
     built(tui, PW_VERDICT_PASS, "warning: mine.cl:4:11: an assignment as a condition\n1 warning generated.\n");
     built(tui, PW_VERDICT_PASS, "warning: mine.cl:4:11: an assignment as a condition\n"); /* by another worker */
     shows(tui, "0 errors, 1 warning");
@@ -160,6 +161,34 @@ static void test_own_words(void **state)
     close_tui(tui);
 }
 
+/* What an earlier session kept is shown until the source is built anew. */
+static void test_recalled(void **state)
+{
+    struct pw_tui *tui = open_detail();
+    const char *source = pw_kernel_source(kernel_impl.kernel, "opencl");
+    struct pw_store_build rows[] = {
+        {{1, 2}, "error: other.cl:1:1: of another source\n", true},
+        {pw_hash128(source, strlen(source)), "warning: mine.cl:4:11: an assignment as a condition\n", false},
+        {pw_hash128(source, strlen(source)), "warning: mine.cl:3:9: only with halves\n", false}};
+    struct pw_event history = {.kind = PW_EVENT_HISTORY, .builds = rows, .build_count = 3};
+
+    (void)state;
+    send(tui, &history);
+    shows(tui, "Compiler (in an earlier session)");
+    shows(tui, "0 errors, 2 warnings");
+    below(tui, "     4     if (i = 4) i++;", "                 ^ warning: an assignment as a condition\n");
+    hides(tui, "of another source");
+    built(tui, PW_VERDICT_PASS, ""); /* a program that was there already */
+    shows(tui, "Compiler (in an earlier session)");
+    built(tui, PW_VERDICT_PASS, "warning: mine.cl:5:5: said today\n");
+    hides(tui, "earlier session");
+    shows(tui, "0 errors, 1 warning ");
+    shows(tui, "said today");
+    send(tui, &history); /* read late: today's stays */
+    shows(tui, "0 errors, 1 warning ");
+    close_tui(tui);
+}
+
 /* An edited source has no remarks until it is built; undone, it has its own again. */
 static void test_edited(void **state)
 {
@@ -173,7 +202,7 @@ static void test_edited(void **state)
     write_file("mine.cl", "__kernel void mine(__global const float *X, __global float *Y) { }\n");
     assert_int_equal(pw_kernels_load(&dir, 1, &after, &err), PW_OK);
     kernel_impl.kernel = pw_kernels_find(after, "mine");
-    shows(tui, "Not built in this session");
+    shows(tui, "Not built yet");
     hides(tui, "an assignment as a condition");
     built(tui, PW_VERDICT_PASS, "");
     shows(tui, "The compiler has nothing to say.");
@@ -255,9 +284,13 @@ static void test_call(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_at_their_lines), cmocka_unit_test(test_forms),
-                                       cmocka_unit_test(test_own_words),      cmocka_unit_test(test_going),
-                                       cmocka_unit_test(test_edited),         cmocka_unit_test(test_call)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_at_their_lines),
+                                       cmocka_unit_test(test_forms),
+                                       cmocka_unit_test(test_own_words),
+                                       cmocka_unit_test(test_going),
+                                       cmocka_unit_test(test_recalled),
+                                       cmocka_unit_test(test_edited),
+                                       cmocka_unit_test(test_call)};
 
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -15,6 +15,7 @@
 
 #include "base/file.h"
 #include "graph/inventory.h"
+#include "store/builds.h"
 #include "store/store.h"
 #include "verify/verify.h"
 
@@ -226,10 +227,71 @@ static void test_folder_that_cannot_be_made(void **state)
     assert_non_null(strstr(err.message, "file"));
 }
 
+static void add_build(struct pw_store *store, const char *target, uint64_t source, const char *log, bool failed,
+                      bool first)
+{
+    struct pw_store_build build = {.source = {~source, source}, .log = log, .failed = failed};
+    struct pw_error err = {0};
+
+    if (pw_store_build_add(store, target, &build, first, &err) != PW_OK)
+        fail_msg("%s", err.message);
+}
+
+static size_t builds_of(struct pw_store *store, const char *target, struct pw_arena *arena,
+                        struct pw_store_build **rows)
+{
+    struct pw_error err = {0};
+    size_t count = 0;
+
+    *rows = NULL;
+    if (pw_store_builds(store, target, arena, rows, &count, &err) != PW_OK)
+        fail_msg("%s", err.message);
+    return count;
+}
+
+/* What compilers said: by target and source, the last session's; of a long log its begin. */
+static void test_builds(void **state)
+{
+    struct pw_store *store = NULL;
+    struct pw_error err = {0};
+    struct pw_arena arena = {0};
+    struct pw_store_build *rows = NULL;
+    char *big = malloc(PW_STORE_BUILD_LOG + 100);
+
+    (void)state;
+    assert_non_null(big);
+    assert_int_equal(pw_store_open(path_of("builds.db"), false, &store, &err), PW_OK);
+    add_build(store, "opencl", 7, "one", false, true);
+    add_build(store, "opencl", 7, "two", true, false);
+    add_build(store, "opencl", 7, "two", true, false); /* the same again */
+    add_build(store, "plugin", 7, "another chip's", false, true);
+    assert_int_equal(builds_of(store, "opencl", &arena, &rows), 2);
+    for (int i = 0; i < 2; i++) {
+        assert_true(rows[i].source.high == ~(uint64_t)7 && rows[i].source.low == 7);
+        assert_string_equal(rows[i].log, rows[i].failed ? "two" : "one");
+    }
+    add_build(store, "opencl", 7, "", false, true); /* built before: what was said then stays */
+    assert_int_equal(builds_of(store, "opencl", &arena, &rows), 3);
+    add_build(store, "opencl", 7, "new", false, true); /* another session */
+    assert_int_equal(builds_of(store, "opencl", &arena, &rows), 1);
+    assert_string_equal(rows[0].log, "new");
+    assert_int_equal(builds_of(store, "plugin", &arena, &rows), 1);
+    memset(big, 'x', PW_STORE_BUILD_LOG + 99);
+    memcpy(big + PW_STORE_BUILD_LOG - 1, "\xc3\xa4", 2); /* a character across the end */
+    big[PW_STORE_BUILD_LOG + 99] = '\0';
+    add_build(store, "plugin", 7, big, false, true);
+    assert_int_equal(builds_of(store, "plugin", &arena, &rows), 1);
+    assert_int_equal(strlen(rows[0].log), PW_STORE_BUILD_LOG - 1);
+    pw_store_close(store);
+    pw_arena_clear(&arena);
+    free(big);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_rows_come_back, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_builds, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_kill_loses_nothing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_bad_files_are_refused_unharmed, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_folder_that_cannot_be_made, set_up, tear_down),
