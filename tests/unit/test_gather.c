@@ -6,29 +6,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "base/file.h"
 #include "cli/gather.h"
 #include "json_schema.h"
-
-static char path[] = "/tmp/pw-gather-XXXXXX";
-
-static int set_up(void **state)
-{
-    int fd = mkstemp(path);
-
-    (void)state;
-    return fd < 0 ? -1 : close(fd);
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    return unlink(path);
-}
+#include "scratch_file.h"
 
 /* What two reports become. */
 static void gathers(pw_format format, const char *first, const char *second, struct pw_buf *out)
@@ -94,5 +78,5 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_json), cmocka_unit_test(test_csv_and_junit),
                                        cmocka_unit_test(test_one_report_is_written_as_it_is)};
 
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, scratch_file_make, scratch_file_remove);
 }

@@ -5,28 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "base/file.h"
+#include "scratch_file.h"
 #include "verify/protocol.h"
-
-static char path[] = "/tmp/pw-protocol-XXXXXX";
-
-static int set_up(void **state)
-{
-    int fd = mkstemp(path);
-
-    (void)state;
-    return fd < 0 ? -1 : close(fd);
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    return unlink(path);
-}
 
 static void write_text(const char *text)
 {
@@ -342,5 +326,5 @@ int main(void)
         cmocka_unit_test(test_precision_bitwise_and_loss_scaling),
     };
 
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, scratch_file_make, scratch_file_remove);
 }

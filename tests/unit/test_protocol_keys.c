@@ -10,12 +10,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "base/file.h"
 #include "baseline/gate_settings.h"
+#include "scratch_file.h"
 #include "verify/protocol.h"
 
 #ifndef PW_SRCDIR
@@ -24,23 +24,8 @@
 
 #define KEYS_MAX 128
 
-static char path[] = "/tmp/pw-keys-XXXXXX";
 static const char *names[KEYS_MAX];
 static size_t name_count;
-
-static int set_up(void **state)
-{
-    int fd = mkstemp(path);
-
-    (void)state;
-    return fd < 0 ? -1 : close(fd);
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    return unlink(path);
-}
 
 static pw_status load(const char *text, struct pw_error *err)
 {
@@ -237,5 +222,5 @@ int main(void)
                                        cmocka_unit_test(test_the_manual_lists_what_is_read),
                                        cmocka_unit_test(test_the_manuals_example_is_read)};
 
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, scratch_file_make, scratch_file_remove);
 }
