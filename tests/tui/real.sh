@@ -127,7 +127,7 @@ shows "and quit to the shell" "shell>"
 mux kill-server 2>/dev/null
 
 start 40 10 TERM=vt100
-shows "monochrome and narrow" "signatures"
+shows "monochrome and narrow" "missing"
 mux send-keys -t w q
 shows "and ends" "ended 0"
 

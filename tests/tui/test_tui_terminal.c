@@ -425,7 +425,7 @@ static void test_resize_storm(void **state)
     keys(&t, "1");
     forget(&t);
     keys(&t, "\f"); /* all anew */
-    until(&t, "signatures");
+    until(&t, "missing");
     keys(&t, "q");
     exits(&t, 0);
     clear(&t);
