@@ -50,13 +50,18 @@ static double noise(struct segmentation *s)
 /* Inserts into sorted[0, count). */
 static void insert(double *sorted, size_t count, double value)
 {
-    size_t at = count;
+    size_t low = 0, high = count;
 
-    while (at > 0 && sorted[at - 1] > value) {
-        sorted[at] = sorted[at - 1];
-        at--;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (sorted[middle] > value)
+            high = middle;
+        else
+            low = middle + 1;
     }
-    sorted[at] = value;
+    memmove(sorted + low + 1, sorted + low, (count - low) * sizeof *sorted);
+    sorted[low] = value;
 }
 
 /* Sum of |x - median|: the upper half less the lower half. */

@@ -51,6 +51,8 @@ static void free_room(struct pw_tui *tui)
 pw_status pw_tui_take_inventory(struct pw_tui *tui, const struct pw_inventory *inventory, struct pw_error *err)
 {
     free_room(tui);
+    if (tui->names)
+        pw_query_names_clear(tui->names);
     tui->visible_count = tui->item_count = 0;
     if (!make_room(tui, inventory->signature_count)) {
         tui->inventory = &nothing_yet;
@@ -83,6 +85,7 @@ pw_status pw_tui_create(const struct pw_inventory *inventory, const char *model_
         pw_tui_destroy(tui);
         return pw_error_memory(err, target_count * sizeof *tui->sides);
     }
+    tui->names = pw_calloc(1, sizeof *tui->names); /* without it they are looked at again */
     tui->at = tui->sides;
     tui->rows = 24;
     tui->columns = 80;
@@ -118,6 +121,9 @@ void pw_tui_destroy(struct pw_tui *tui)
     for (size_t k = 0; k < tui->side_count; k++)
         clear_side(&tui->sides[k], tui->inventory->signature_count);
     free_room(tui);
+    if (tui->names)
+        pw_query_names_clear(tui->names);
+    pw_free(tui->names);
     pw_free(tui->sides);
     pw_free(tui->arguments);
     pw_free(tui->decisions);

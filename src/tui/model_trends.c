@@ -4,9 +4,87 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/map.h"
 #include "base/mem.h"
+#include "bench/trend.h"
 #include "store/history.h"
 #include "tui/tui.h"
+
+/* ---- curves ---- */
+
+static void clear_curves(struct pw_tui_curves *curves)
+{
+    pw_free(curves->errors);
+    pw_free(curves->speeds);
+    pw_free(curves->wall_ms);
+    pw_free(curves->error_changes);
+    pw_free(curves->speed_changes);
+    *curves = (struct pw_tui_curves){.limit = NAN};
+}
+
+/* One run's figures. */
+struct sight {
+    double error, speed; /* NaN unknown */
+    int64_t wall_ms;
+    const char *environment;
+};
+typedef bool see(const void *points, size_t i, const void *user, struct sight *sight); /* false: tells nothing */
+
+/* Where the level of a series changed by 5 % or more; none when memory is short: the series itself is shown. */
+static size_t *find_changes(const double *values, size_t count, size_t *found)
+{
+    struct pw_trend_change *changes = NULL;
+    struct pw_arena arena = {0};
+    struct pw_error ignored = {0};
+    double *logs = pw_calloc(count + 1, sizeof *logs);
+    size_t *at = NULL;
+
+    *found = 0;
+    for (size_t i = 0; logs && i < count; i++)
+        logs[i] = log(values[i]);
+    if (logs && pw_trend_changes(logs, count, log(1.05), &arena, &changes, found, &ignored) == PW_OK)
+        at = pw_calloc(*found + 1, sizeof *at);
+    *found = at ? *found : 0;
+    for (size_t i = 0; i < *found; i++)
+        at[i] = changes[i].at;
+    pw_arena_clear(&arena);
+    pw_free(logs);
+    return at;
+}
+
+static void make_curves(struct pw_tui_curves *curves, const void *points, size_t count, see *look, const void *user)
+{
+    struct pw_tui_curves made = {.limit = NAN};
+    struct sight sight;
+
+    made.errors = pw_calloc(count + 1, sizeof *made.errors);
+    made.speeds = pw_calloc(count + 1, sizeof *made.speeds);
+    made.wall_ms = pw_calloc(count + 1, sizeof *made.wall_ms);
+    clear_curves(curves);
+    if (!made.errors || !made.speeds || !made.wall_ms) {
+        clear_curves(&made);
+        return;
+    }
+    for (size_t i = count; !made.timed && i-- > 0;) /* times of others than the newest timed one's do not compare */
+        if (look(points, i, user, &sight) && !isnan(sight.speed)) {
+            made.timed = true;
+            snprintf(made.environment, sizeof made.environment, "%s", sight.environment);
+        }
+    for (size_t i = 0; i < count; i++) {
+        bool here;
+
+        if (!look(points, i, user, &sight))
+            continue;
+        here = made.timed && !strcmp(sight.environment, made.environment);
+        made.errors[made.count] = sight.error;
+        made.speeds[made.count] = here ? sight.speed : NAN;
+        made.wall_ms[made.count++] = sight.wall_ms;
+        made.elsewhere += !here && !isnan(sight.speed);
+    }
+    made.error_changes = find_changes(made.errors, made.count, &made.error_change_count);
+    made.speed_changes = find_changes(made.speeds, made.count, &made.speed_change_count);
+    *curves = made;
+}
 
 void pw_tui_trends_clear(struct pw_tui_side *side)
 {
@@ -15,6 +93,9 @@ void pw_tui_trends_clear(struct pw_tui_side *side)
     pw_free(side->graph.points);
     pw_free(side->graph.marks);
     pw_free(side->comparison.pairs);
+    clear_curves(&side->history.curves);
+    clear_curves(&side->graph.curves[0]);
+    clear_curves(&side->graph.curves[1]);
     side->history = (struct pw_tui_history){0};
     side->graph = (struct pw_tui_graph){0};
     side->comparison = (struct pw_tui_comparison){0};
@@ -46,6 +127,15 @@ static double speed_of(double target_ns, double reference_ns)
     return target_ns > 0 && reference_ns > 0 ? reference_ns / target_ns : NAN;
 }
 
+static bool see_point(const void *points, size_t i, const void *user, struct sight *sight)
+{
+    const struct pw_tui_point *point = (const struct pw_tui_point *)points + i;
+
+    (void)user;
+    *sight = (struct sight){point->error, point->ratio, point->wall_ms, point->environment};
+    return true;
+}
+
 static void keep_history(struct pw_tui_side *side, const struct pw_event *event)
 {
     struct pw_tui_point *points = pw_calloc(event->row_count + 1, sizeof *points);
@@ -68,15 +158,38 @@ static void keep_history(struct pw_tui_side *side, const struct pw_event *event)
         copy(points[i].environment, sizeof points[i].environment, row->environment_id);
     }
     made.marks = copy_marks(event, &made.mark_count);
+    make_curves(&made.curves, points, made.count, see_point, NULL);
+    for (size_t i = 0; i < made.count; i++)
+        if (!isnan(points[i].tolerance))
+            made.curves.limit = points[i].tolerance; /* the newest */
     pw_free(side->history.points);
     pw_free(side->history.marks);
+    clear_curves(&side->history.curves);
     side->history = made;
+}
+
+/* Which runs say something of the whole graph: end to end, or (nearly) all signatures. */
+struct telling {
+    bool whole;
+    int most; /* signatures of a run */
+};
+
+static bool see_graph_point(const void *points, size_t i, const void *user, struct sight *sight)
+{
+    const struct pw_tui_graph_point *point = (const struct pw_tui_graph_point *)points + i;
+    const struct telling *telling = user;
+
+    *sight = (struct sight){point->share, point->speed, point->wall_ms, point->environment};
+    if (point->whole || telling->whole)
+        return point->whole && telling->whole;
+    return 10 * point->signatures >= 9 * telling->most;
 }
 
 static void keep_graph(struct pw_tui_side *side, const struct pw_event *event)
 {
     struct pw_tui_graph_point *points = pw_calloc(event->graph_row_count + 1, sizeof *points);
     struct pw_tui_graph made = {.known = true, .points = points, .count = event->graph_row_count};
+    struct telling telling = {.whole = false};
 
     if (!points)
         return;
@@ -95,6 +208,14 @@ static void keep_graph(struct pw_tui_side *side, const struct pw_event *event)
         copy(points[i].environment, sizeof points[i].environment, row->environment_id);
     }
     made.marks = copy_marks(event, &made.mark_count);
+    for (size_t i = 0; i < made.count; i++)
+        telling.most = points[i].signatures > telling.most ? points[i].signatures : telling.most;
+    for (int whole = 0; whole < 2; whole++) {
+        telling.whole = whole;
+        make_curves(&made.curves[whole], points, made.count, see_graph_point, &telling);
+        made.curves[whole].limit = 1; /* shares of the tolerance */
+        clear_curves(&side->graph.curves[whole]);
+    }
     pw_free(side->graph.points);
     pw_free(side->graph.marks);
     side->graph = made;
@@ -132,7 +253,22 @@ static int by_change(const void *left, const void *right)
     return strcmp(a->op, b->op) ? strcmp(a->op, b->op) : strcmp(a->id, b->id);
 }
 
-static void keep_comparison(struct pw_tui_side *side, const struct pw_event *event)
+/* Which signatures of the graph they are; one that it has no more is none. */
+static void find_signatures(const struct pw_inventory *inventory, struct pw_tui_pair *pairs, size_t count)
+{
+    struct pw_map map = {0};
+    struct pw_error ignored = {0};
+
+    for (size_t i = 0; i < inventory->signature_count; i++)
+        if (pw_map_put(&map, inventory->signatures[i].id, i, &ignored) != PW_OK)
+            break; /* then their lines open nothing */
+    for (size_t i = 0; i < count; i++)
+        if (!pw_map_find(&map, pairs[i].id, &pairs[i].signature))
+            pairs[i].signature = SIZE_MAX;
+    pw_map_clear(&map);
+}
+
+static void keep_comparison(const struct pw_tui *tui, struct pw_tui_side *side, const struct pw_event *event)
 {
     const struct pw_store_signature_row *a = event->rows, *b = event->other_rows;
     struct pw_tui_pair *pairs = pw_calloc(event->row_count + event->other_row_count + 1, sizeof *pairs);
@@ -156,6 +292,7 @@ static void keep_comparison(struct pw_tui_side *side, const struct pw_event *eve
     copy(made.environment[0], sizeof made.environment[0], event->row_count ? a[0].environment_id : "");
     copy(made.environment[1], sizeof made.environment[1], event->other_row_count ? b[0].environment_id : "");
     qsort(pairs, made.count, sizeof *pairs, by_change);
+    find_signatures(tui->inventory, pairs, made.count);
     pw_free(side->comparison.pairs);
     side->comparison = made;
 }
@@ -167,7 +304,7 @@ bool pw_tui_trend_event(struct pw_tui *tui, const struct pw_event *event)
     else if (event->ask == PW_ASK_GRAPH)
         keep_graph(tui->at, event);
     else if (event->ask == PW_ASK_COMPARE)
-        keep_comparison(tui->at, event);
+        keep_comparison(tui, tui->at, event);
     else
         return false;
     return true;
@@ -180,6 +317,7 @@ void pw_tui_act_whole_graph(struct pw_tui *tui)
     tui->scroll[PW_SCREEN_TRENDS] = 0;
     pw_tui_go(tui, PW_SCREEN_TRENDS);
 }
+
 /* With the last two runs that have figures of what is shown. */
 void pw_tui_act_compare(struct pw_tui *tui)
 {

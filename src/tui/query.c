@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/mem.h"
 #include "baseline/triage.h"
 #include "tui/tui.h"
 
@@ -58,10 +59,8 @@ static bool match_dynamic(const struct pw_tui *tui, size_t i, const char *value)
         return s->data_dependent;
     return (s->dynamic || s->data_dependent) == (*value == 'y' || *value == 'Y' || *value == '1');
 }
-static bool match_node(const struct pw_tui *tui, size_t i, const char *value)
+static bool any_name_holds(const struct pw_signature *s, const char *value)
 {
-    const struct pw_signature *s = signature_of(tui, i);
-
     for (size_t n = 0; n < s->node_count; n++) {
         /* A graph's nodes and names lie apart: fetching them one by one takes longer than comparing them. */
         if (n + 16 < s->node_count)
@@ -72,6 +71,43 @@ static bool match_node(const struct pw_tui *tui, size_t i, const char *value)
             return true;
     }
     return false;
+}
+
+/* What is known of the signatures for a text, by signature; NULL: it is too long, or memory is short. */
+static uint8_t *names_for(struct pw_query_names *names, const char *value, size_t signature_count)
+{
+    size_t at = names->next;
+
+    if (strlen(value) >= sizeof names->kept[0].text)
+        return NULL;
+    for (size_t i = 0; i < PW_QUERY_NAMES; i++)
+        if (names->kept[i].known && !strcmp(names->kept[i].text, value))
+            return names->kept[i].known;
+    pw_free(names->kept[at].known);
+    names->kept[at].known = pw_calloc(signature_count, 1);
+    snprintf(names->kept[at].text, sizeof names->kept[at].text, "%s", value);
+    names->next = (at + 1) % PW_QUERY_NAMES;
+    return names->kept[at].known;
+}
+
+void pw_query_names_clear(struct pw_query_names *names)
+{
+    for (size_t i = 0; i < PW_QUERY_NAMES; i++)
+        pw_free(names->kept[i].known);
+    *names = (struct pw_query_names){0};
+}
+
+static bool match_node(const struct pw_tui *tui, size_t i, const char *value)
+{
+    uint8_t *known = tui->names ? names_for(tui->names, value, tui->inventory->signature_count) : NULL;
+    bool holds;
+
+    if (known && known[i])
+        return known[i] == 2;
+    holds = any_name_holds(signature_of(tui, i), value);
+    if (known)
+        known[i] = holds ? 2 : 1;
+    return holds;
 }
 static bool match_pattern(const struct pw_tui *tui, size_t i, const char *value)
 {

@@ -7,11 +7,24 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct pw_tui;
 
 #define PW_QUERY_TERMS 16
 #define PW_QUERY_MAX 512
+
+/* Which signatures have a node whose name holds a text: kept for the latest texts, as a query is matched again with
+ * every key and every result, and a graph may have 100,000 names. */
+#define PW_QUERY_NAMES 16
+struct pw_query_names {
+    struct {
+        char text[64];
+        uint8_t *known; /* by signature: 0 not looked at, 1 no, 2 yes; owned */
+    } kept[PW_QUERY_NAMES];
+    size_t next; /* which goes first */
+};
+void pw_query_names_clear(struct pw_query_names *names); /* also when the signatures are others */
 
 struct pw_query_term {
     int key; /* index in the table of keys; -1 plain text */

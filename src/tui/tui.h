@@ -178,6 +178,19 @@ struct pw_tui_row {  /* what is known of a signature's measurements */
     struct pw_tui_worst *worst; /* of the failed case, else of the one nearest to its tolerance; owned; NULL none */
 };
 
+/* Error and speed over runs, ready to be drawn: made once, when the runs come. */
+struct pw_tui_curves {
+    double *errors, *speeds; /* NaN: a gap, and the speed of another environment than the newest timed one's; owned */
+    int64_t *wall_ms;        /* ascending; owned */
+    size_t count;
+    double limit;                          /* of the error; NaN none */
+    char environment[24];                  /* whose speeds these are */
+    bool timed;                            /* there is such an environment */
+    size_t elsewhere;                      /* speeds left out */
+    size_t *error_changes, *speed_changes; /* where the level changed; owned */
+    size_t error_change_count, speed_change_count;
+};
+
 struct pw_tui_point { /* one earlier result of a signature */
     int64_t run_id, wall_ms;
     double error, tolerance, ratio; /* ratio: reference over target time; NaN unknown */
@@ -198,6 +211,7 @@ struct pw_tui_history {
     size_t count;
     struct pw_tui_mark *marks; /* by number; owned */
     size_t mark_count;
+    struct pw_tui_curves curves;
 };
 
 struct pw_tui_graph_point { /* one run of the graph, or of (most of) its signatures */
@@ -213,10 +227,12 @@ struct pw_tui_graph {
     size_t count;
     struct pw_tui_mark *marks; /* owned */
     size_t mark_count;
+    struct pw_tui_curves curves[2]; /* of (nearly) all signatures; end to end */
 };
 
 struct pw_tui_pair { /* a signature in two runs */
     char op[64], id[20];
+    size_t signature;     /* SIZE_MAX: the graph has it no more */
     char standing[2][16]; /* "" not in that run */
     double error[2], speed[2];
 };
@@ -417,6 +433,7 @@ struct pw_tui {
     char completing[PW_PROMPT_MAX]; /* what was typed before Tab */
     char filter[PW_QUERY_MAX], filter_before[PW_QUERY_MAX];
     struct pw_query query;                  /* of filter */
+    struct pw_query_names *names;           /* what queries have found in nodes' names; owned; NULL: not kept */
     char search[128];                       /* what / looks for on screens of lines */
     struct pw_tui_find find;                /* while that goes on */
     struct pw_tui_view views[PW_TUI_VIEWS]; /* built-in ones first */

@@ -5,8 +5,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/mem.h"
-#include "bench/trend.h"
 #include "tui/chart.h"
 #include "tui/tui.h"
 
@@ -32,36 +30,23 @@ static const char *label_share(char *dst, size_t size, double value)
 
 /* ---- one curve ---- */
 
-/* A series over runs; values and times are the caller's, of the same length. */
+/* A series over runs; values and times are the model's, of the same length. */
 struct curve {
     const char *title;
-    double *values;         /* NaN: a gap */
+    const double *values;   /* NaN: a gap */
     const int64_t *wall_ms; /* ascending */
     size_t count;
     double limit; /* NaN none */
-    bool logarithmic, changes;
+    bool logarithmic;
     const char *(*label)(char *dst, size_t size, double value);
     pw_style style;
+    const size_t *changes; /* where its level changed */
+    size_t change_count;
     const struct pw_tui_mark *marks;
     size_t mark_count;
     bool throughput;         /* whose baselines */
     const char *environment; /* only theirs; NULL: any */
 };
-
-/* Where the level of a series of logarithms changed by 5 % or more. */
-static void find_changes(const double *values, size_t count, struct pw_arena *arena, size_t **marks, size_t *mark_count)
-{
-    struct pw_trend_change *changes = NULL;
-    struct pw_error err = {0};
-    size_t found = 0;
-
-    *mark_count = 0;
-    if (pw_trend_changes(values, count, log(1.05), arena, &changes, &found, &err) != PW_OK)
-        return; /* no marks: the series itself is shown */
-    *marks = pw_arena_alloc(arena, found + 1, sizeof **marks);
-    for (size_t i = 0; *marks && i < found; i++)
-        (*marks)[(*mark_count)++] = changes[i].at;
-}
 
 /* Places of approved baselines on the axis: on the last run before a baseline was recorded. */
 static size_t place_flags(const struct curve *curve, struct pw_chart_flag *flags)
@@ -110,8 +95,6 @@ static void add_axis(struct pw_lines *lines, const struct curve *curve, int widt
 static void add_curve(const struct pw_tui *tui, struct pw_lines *lines, const struct curve *curve, int height)
 {
     struct pw_chart_flag flags[FLAGS_MAX];
-    struct pw_arena arena = {0};
-    size_t *marks = NULL;
     char title[160];
     struct pw_chart chart = {.values = curve->values,
                              .count = curve->count,
@@ -120,92 +103,72 @@ static void add_curve(const struct pw_tui *tui, struct pw_lines *lines, const st
                              .label = curve->label,
                              .style = curve->style,
                              .height = height,
+                             .marks = curve->changes,
+                             .mark_count = curve->change_count,
                              .flags = flags};
 
     chart.width = lines->width - 18 > CHART_WIDTH ? CHART_WIDTH : lines->width - 18;
-    if (curve->changes) {
-        double *logs = pw_arena_alloc(&arena, curve->count + 1, sizeof *logs);
-
-        for (size_t i = 0; logs && i < curve->count; i++)
-            logs[i] = log(curve->values[i]);
-        if (logs)
-            find_changes(logs, curve->count, &arena, &marks, &chart.mark_count);
-        chart.marks = marks;
-    }
     chart.flag_count = place_flags(curve, flags);
     snprintf(title, sizeof title, "%s%s%s", curve->title, chart.mark_count ? "; its level changed at the marks" : "",
              chart.flag_count ? "; # approved baselines" : "");
     chart.title = title;
     pw_chart_add(&chart, tui->ascii, lines);
     add_axis(lines, curve, chart.width < 8 ? 8 : chart.width);
-    pw_arena_clear(&arena);
+}
+
+/* ---- both curves ---- */
+
+/* What they are called, and how an error is written. */
+struct wording {
+    const char *error, *speed;
+    const char *(*label)(char *dst, size_t size, double value);
+};
+
+/* The error and the speed over the same runs, one below the other. */
+static void add_curves(const struct pw_tui *tui, struct pw_lines *lines, const struct pw_tui_curves *curves,
+                       const struct wording *wording, const struct pw_tui_mark *marks, size_t mark_count, int height)
+{
+    struct curve errors = {.title = wording->error,
+                           .values = curves->errors,
+                           .wall_ms = curves->wall_ms,
+                           .count = curves->count,
+                           .limit = curves->limit,
+                           .logarithmic = true,
+                           .label = wording->label,
+                           .style = PW_STYLE_ACCENT,
+                           .changes = curves->error_changes,
+                           .change_count = curves->error_change_count,
+                           .marks = marks,
+                           .mark_count = mark_count};
+    struct curve speeds = errors;
+
+    speeds.title = wording->speed;
+    speeds.values = curves->speeds;
+    speeds.limit = NAN;
+    speeds.logarithmic = false;
+    speeds.label = label_ratio;
+    speeds.style = PW_STYLE_GOOD;
+    speeds.changes = curves->speed_changes;
+    speeds.change_count = curves->speed_change_count;
+    speeds.throughput = true;
+    speeds.environment = curves->timed ? curves->environment : NULL;
+    add_curve(tui, lines, &errors, height);
+    add_curve(tui, lines, &speeds, height);
+    if (curves->elsewhere)
+        pw_lines_addf(lines, PW_STYLE_WARN, 3, "%zu run%s in other environments left out: the times do not compare",
+                      curves->elsewhere, curves->elsewhere == 1 ? "" : "s");
 }
 
 /* ---- a signature ---- */
 
-/* The environment of the newest point that was timed; times of others do not compare with it. */
-static const char *newest_environment(const struct pw_tui_history *history)
-{
-    size_t newest = history->count;
-
-    while (newest > 0 && isnan(history->points[newest - 1].ratio))
-        newest--;
-    return newest ? history->points[newest - 1].environment : NULL;
-}
-
-static void say_elsewhere(struct pw_lines *lines, size_t elsewhere)
-{
-    if (elsewhere)
-        pw_lines_addf(lines, PW_STYLE_WARN, 3, "%zu run%s in other environments left out: the times do not compare",
-                      elsewhere, elsewhere == 1 ? "" : "s");
-}
-
 void pw_view_history(const struct pw_tui *tui, struct pw_lines *lines, int height)
 {
+    static const struct wording wording = {"error, with the tolerance dotted", "speed: reference time over target time",
+                                           label_error};
     const struct pw_tui_history *history = &tui->at->history;
-    const char *environment = newest_environment(history);
-    double *values = pw_calloc(history->count + 1, sizeof *values);
-    int64_t *times = pw_calloc(history->count + 1, sizeof *times);
-    size_t elsewhere = 0;
-    struct curve curve = {.values = values,
-                          .wall_ms = times,
-                          .count = history->count,
-                          .marks = history->marks,
-                          .mark_count = history->mark_count,
-                          .limit = NAN};
 
-    for (size_t i = 0; values && times && i < history->count; i++) {
-        values[i] = history->points[i].error;
-        times[i] = history->points[i].wall_ms;
-        if (!isnan(history->points[i].tolerance))
-            curve.limit = history->points[i].tolerance; /* the newest */
-    }
-    if (values && times) {
-        curve.title = "error, with the tolerance dotted";
-        curve.logarithmic = curve.changes = true;
-        curve.label = label_error;
-        curve.style = PW_STYLE_ACCENT;
-        add_curve(tui, lines, &curve, height);
-    }
-    for (size_t i = 0; values && times && i < history->count; i++) {
-        bool here = environment && !strcmp(history->points[i].environment, environment);
-
-        values[i] = here ? history->points[i].ratio : NAN;
-        elsewhere += !here && !isnan(history->points[i].ratio);
-    }
-    if (values && times) {
-        curve.title = "speed: reference time over target time";
-        curve.logarithmic = false;
-        curve.limit = NAN;
-        curve.label = label_ratio;
-        curve.style = PW_STYLE_GOOD;
-        curve.throughput = true;
-        curve.environment = environment;
-        add_curve(tui, lines, &curve, height);
-        say_elsewhere(lines, elsewhere);
-    }
-    pw_free(values);
-    pw_free(times);
+    if (history->curves.count)
+        add_curves(tui, lines, &history->curves, &wording, history->marks, history->mark_count, height);
 }
 
 static const char *known(const char *environment)
@@ -266,67 +229,18 @@ static void add_history(const struct pw_tui *tui, struct pw_lines *lines)
 
 /* ---- the graph ---- */
 
-/* Runs that say something of the whole graph: end to end, or (nearly) all signatures. */
-static bool tells(const struct pw_tui_graph *graph, size_t i, bool whole)
-{
-    int most = 0;
-
-    if (graph->points[i].whole || whole)
-        return graph->points[i].whole && whole;
-    for (size_t k = 0; k < graph->count; k++)
-        most = graph->points[k].signatures > most ? graph->points[k].signatures : most;
-    return 10 * graph->points[i].signatures >= 9 * most;
-}
-
 /* Both curves of one kind of runs. */
 static void add_graph_curves(const struct pw_tui *tui, struct pw_lines *lines, bool whole)
 {
+    static const struct wording wordings[2] = {{"all signatures: worst error over its tolerance",
+                                                "all signatures: reference time over target time, all nodes together",
+                                                label_share},
+                                               {"end to end: worst output's error over its tolerance",
+                                                "end to end: reference time over target time", label_share}};
     const struct pw_tui_graph *graph = &tui->at->graph;
-    double *shares = pw_calloc(graph->count + 1, sizeof *shares), *speeds = pw_calloc(graph->count + 1, sizeof *speeds);
-    int64_t *times = pw_calloc(graph->count + 1, sizeof *times);
-    const char *environment = NULL;
-    size_t count = 0, elsewhere = 0;
-    struct curve curve = {.wall_ms = times, .marks = graph->marks, .mark_count = graph->mark_count, .changes = true};
 
-    for (size_t i = graph->count; !environment && i-- > 0;)
-        if (tells(graph, i, whole) && !isnan(graph->points[i].speed))
-            environment = graph->points[i].environment;
-    for (size_t i = 0; shares && speeds && times && i < graph->count; i++) {
-        const struct pw_tui_graph_point *point = &graph->points[i];
-        bool here = environment && !strcmp(point->environment, environment);
-
-        if (!tells(graph, i, whole))
-            continue;
-        shares[count] = point->share;
-        speeds[count] = here ? point->speed : NAN;
-        elsewhere += !here && !isnan(point->speed);
-        times[count++] = point->wall_ms;
-    }
-    curve.count = count;
-    if (count) {
-        curve.values = shares;
-        curve.title = whole ? "end to end: worst output's error over its tolerance"
-                            : "all signatures: worst error over its tolerance";
-        curve.logarithmic = true;
-        curve.limit = 1;
-        curve.label = label_share;
-        curve.style = PW_STYLE_ACCENT;
-        add_curve(tui, lines, &curve, 5);
-        curve.values = speeds;
-        curve.title = whole ? "end to end: reference time over target time"
-                            : "all signatures: reference time over target time, all nodes together";
-        curve.logarithmic = false;
-        curve.limit = NAN;
-        curve.label = label_ratio;
-        curve.style = PW_STYLE_GOOD;
-        curve.throughput = true;
-        curve.environment = environment;
-        add_curve(tui, lines, &curve, 5);
-        say_elsewhere(lines, elsewhere);
-    }
-    pw_free(shares);
-    pw_free(speeds);
-    pw_free(times);
+    if (graph->curves[whole].count)
+        add_curves(tui, lines, &graph->curves[whole], &wordings[whole], graph->marks, graph->mark_count, 5);
 }
 
 static void add_graph_point(struct pw_lines *lines, const struct pw_tui_graph_point *point)
@@ -387,7 +301,7 @@ static const char *standing_of(const struct pw_tui_pair *pair, int which)
     return pair->standing[which][0] ? pair->standing[which] : "-";
 }
 
-static void add_pair(const struct pw_tui *tui, struct pw_lines *lines, const struct pw_tui_pair *pair)
+static void add_pair(struct pw_lines *lines, const struct pw_tui_pair *pair)
 {
     double change = pair->speed[1] / pair->speed[0];
     bool worse = !strcmp(pair->standing[1], "failed") && strcmp(pair->standing[0], "failed") != 0;
@@ -415,9 +329,8 @@ static void add_pair(const struct pw_tui *tui, struct pw_lines *lines, const str
                       standing_of(pair, 0), standing_of(pair, 1), numbers[0], numbers[1], numbers[2], numbers[3], speed,
                       pair->id);
     }
-    for (size_t i = 0; i < tui->inventory->signature_count; i++)
-        if (!strcmp(tui->inventory->signatures[i].id, pair->id))
-            pw_lines_about(lines, i);
+    if (pair->signature != SIZE_MAX)
+        pw_lines_about(lines, pair->signature);
 }
 
 static void add_comparison(const struct pw_tui *tui, struct pw_lines *lines)
@@ -447,7 +360,7 @@ static void add_comparison(const struct pw_tui *tui, struct pw_lines *lines)
         pw_lines_addf(lines, PW_STYLE_HEADER, 3, "%-22s %-10s %-10s %9s %9s %9s %9s %9s  %s", "operator", "before",
                       "after", "error", "error", "speed", "speed", "change", "signature");
     for (size_t i = 0; i < c->count; i++)
-        add_pair(tui, lines, &c->pairs[i]);
+        add_pair(lines, &c->pairs[i]);
 }
 
 void pw_view_trends(struct pw_tui *tui, struct pw_lines *lines)

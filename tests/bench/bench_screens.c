@@ -265,6 +265,23 @@ static bool until_ran(struct terminal *terminal)
     return false;
 }
 
+/* A text that is not there: every node is looked at. Other keys are answered meanwhile. */
+static void print_search(struct terminal *terminal)
+{
+    int64_t begin, end;
+
+    keys(terminal, "5g/no such text");
+    usleep(200000);
+    drain(terminal, 20);
+    begin = now_ns();
+    keys(terminal, "\r");
+    end = until_shown(terminal, "this screen", (int64_t)5 * 1000000000);
+    printf("  a text that no node holds is said to be missing after %.2f ms\n", end < 0 ? -1.0 : ms(end - begin));
+    keys(terminal, "/\r");
+    usleep(100000);
+    drain(terminal, 20);
+}
+
 static void pause_until_open(struct terminal *terminal)
 {
     usleep(3000000);
@@ -292,6 +309,7 @@ static int measure(const char *model)
         failed = 1;
     }
     failed |= on_lines(&terminal, "end to end", "5", NULL, node_steps, 1);
+    print_search(&terminal);
     failed |= on_lines(&terminal, "run", "3", NULL, line_steps, 1);
     failed |= on_lines(&terminal, "messages", "m", NULL, line_steps, 2);
     failed |= on_lines(&terminal, "help", "\033?", NULL, line_steps, 2);

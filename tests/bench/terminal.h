@@ -34,7 +34,7 @@ static int64_t now_ns(void)
 struct terminal {
     int fd;
     pid_t child;
-    char tail[8]; /* of what came last: a glyph may come in two reads */
+    char tail[32]; /* of what came last: a glyph may come in two reads */
     size_t tail_size;
 };
 

@@ -75,6 +75,41 @@ static void test_filter(void **state)
     close_tui(tui);
 }
 
+/* What was found in the nodes' names is kept, for as many texts as there is room for, and not for another graph. */
+static void test_names_are_kept(void **state)
+{
+    static struct pw_node other = {.name = "other/fc", .op_type = "MatMul", .graph = &graph, .domain = ""};
+    static const struct pw_node *only[1] = {&other};
+    struct pw_signature renamed[3];
+    struct pw_inventory another = inventory;
+    struct pw_tui *tui = open_tui(24, 120);
+    struct pw_error err = {0};
+
+    (void)state;
+    device_opens(tui);
+    for (int round = 0; round < 3; round++) {
+        pw_tui_set_filter(tui, "node:FC");
+        assert_int_equal(tui->visible_count, 1);
+        assert_int_equal(tui->visible[0], 0);
+        pw_tui_set_filter(tui, "-node:fc node:t,l");
+        assert_int_equal(tui->visible_count, 2); /* attn/softmax, and the l of evil */
+        for (int i = 0; i < 3 * PW_QUERY_NAMES; i++) {
+            char text[200];
+
+            snprintf(text, sizeof text, "node:s%0*d", i % 2 ? 100 : 1, i);
+            pw_tui_set_filter(tui, text);
+            assert_int_equal(tui->visible_count, 0);
+        }
+    }
+    memcpy(renamed, signatures, sizeof renamed);
+    renamed[1].nodes = only;
+    another.signatures = renamed;
+    pw_tui_set_filter(tui, "node:fc");
+    assert_int_equal(pw_tui_take_inventory(tui, &another, &err), PW_OK);
+    assert_int_equal(tui->visible_count, 2);
+    close_tui(tui);
+}
+
 static void test_sort(void **state)
 {
     struct pw_tui *tui = open_tui(24, 120);
@@ -413,6 +448,7 @@ int main(void)
         cmocka_unit_test(test_inventory_40),
         cmocka_unit_test(test_worst_first),
         cmocka_unit_test(test_filter),
+        cmocka_unit_test(test_names_are_kept),
         cmocka_unit_test(test_sort),
         cmocka_unit_test(test_marks_select),
         cmocka_unit_test(test_run_and_failure),

@@ -1,0 +1,120 @@
+/* Curves over runs: the same figures give the same curves, whether they are a signature's or the graph's. */
+#include "fake.h"
+#include "store/history.h"
+
+enum { RUNS = 14, MOVED = 8 };
+
+/* Error and share rise tenfold with run 8; the first three runs were timed on another machine, and the fifth was not.
+ */
+static void fill(struct pw_store_signature_row *rows, struct pw_store_graph_row *graph_rows)
+{
+    for (int i = 0; i < RUNS; i++) {
+        const char *environment = i < 3 ? "elsewhere" : "here";
+        double error = i < MOVED ? 1e-7 : 1e-6;
+
+        rows[i] = (struct pw_store_signature_row){.run_id = i + 1,
+                                                  .wall_ms = 1790000000000 + i * 86400000LL,
+                                                  .standing = "held",
+                                                  .implementation = "k",
+                                                  .worst_error = error,
+                                                  .tolerance = 1e-5,
+                                                  .target_ns = i == 4 ? 0 : 1000,
+                                                  .reference_ns = 2000,
+                                                  .environment_id = environment};
+        graph_rows[i] = (struct pw_store_graph_row){.run_id = i + 1,
+                                                    .wall_ms = rows[i].wall_ms,
+                                                    .kind = "check",
+                                                    .outcome = "held",
+                                                    .environment_id = environment,
+                                                    .signatures = i == RUNS - 1 ? 2 : 3, /* too few to speak for the graph */
+                                                    .worst_share = error,
+                                                    .target_ns = i == 4 ? NAN : 1000,
+                                                    .reference_ns = 2000};
+    }
+}
+
+static void expect_curves(const struct pw_tui_curves *curves, size_t count, double limit)
+{
+    assert_int_equal(curves->count, count);
+    assert_true(curves->limit == limit);
+    assert_true(curves->timed);
+    assert_string_equal(curves->environment, "here");
+    assert_int_equal(curves->elsewhere, 3);
+    assert_int_equal(curves->error_change_count, 1);
+    assert_int_equal(curves->error_changes[0], MOVED);
+    assert_int_equal(curves->speed_change_count, 0);
+    for (size_t i = 0; i < count; i++) {
+        assert_true(curves->errors[i] == (i < MOVED ? 1e-7 : 1e-6));
+        if (i < 3 || i == 4)
+            assert_true(isnan(curves->speeds[i]));
+        else
+            assert_true(curves->speeds[i] == 2.0);
+        assert_true(curves->wall_ms[i] == 1790000000000 + (int64_t)i * 86400000);
+    }
+}
+
+static void test_both_alike(void **state)
+{
+    struct pw_store_signature_row rows[RUNS];
+    struct pw_store_graph_row graph_rows[RUNS];
+    struct pw_event history = {.kind = PW_EVENT_ANSWER, .ask = PW_ASK_HISTORY, .rows = rows, .row_count = RUNS};
+    struct pw_event whole = {
+        .kind = PW_EVENT_ANSWER, .ask = PW_ASK_GRAPH, .graph_rows = graph_rows, .graph_row_count = RUNS};
+    struct pw_tui *tui = open_tui(60, 120);
+
+    (void)state;
+    fill(rows, graph_rows);
+    device_opens(tui);
+    press(tui, "/matmul\n4");
+    history.about = tui->detail;
+    send(tui, &history);
+    send(tui, &whole);
+    expect_curves(&tui->at->history.curves, RUNS, 1e-5);
+    expect_curves(&tui->at->graph.curves[0], RUNS - 1, 1);
+    assert_int_equal(tui->at->graph.curves[1].count, 0); /* nothing ran end to end */
+    shows(tui, "error, with the tolerance dotted; its level changed at the marks");
+    shows(tui, "speed: reference time over target time");
+    shows(tui, "3 runs in other environments left out");
+    press(tui, "w");
+    shows(tui, "all signatures: worst error over its tolerance; its level changed at the marks");
+    shows(tui, "3 runs in other environments left out");
+    hides(tui, "end to end:");
+    history.row_count = 0; /* what was there before is gone */
+    send(tui, &history);
+    assert_int_equal(tui->at->history.curves.count, 0);
+    close_tui(tui);
+}
+
+/* A line of the comparison opens the signature that it is about. */
+static void test_comparison_finds_signatures(void **state)
+{
+    struct pw_store_signature_row before[2] = {
+        {.signature_id = "bbbbbbbbbbbbbbbb", .op = "Softmax-13", .standing = "held", .environment_id = "e"},
+        {.signature_id = "dddddddddddddddd", .op = "Tanh-13", .standing = "held", .environment_id = "e"}};
+    struct pw_event answer = {.kind = PW_EVENT_ANSWER,
+                              .ask = PW_ASK_COMPARE,
+                              .rows = before,
+                              .row_count = 2,
+                              .other_rows = before,
+                              .other_row_count = 1,
+                              .compared = {1, 2}};
+    struct pw_tui *tui = open_tui(40, 120);
+
+    (void)state;
+    send(tui, &answer);
+    assert_int_equal(tui->at->comparison.count, 2);
+    for (size_t i = 0; i < 2; i++) {
+        const struct pw_tui_pair *pair = &tui->at->comparison.pairs[i];
+
+        assert_int_equal(pair->signature, strcmp(pair->op, "Softmax-13") ? SIZE_MAX : 1);
+    }
+    close_tui(tui);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_both_alike),
+                                       cmocka_unit_test(test_comparison_finds_signatures)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
