@@ -21,15 +21,16 @@ static void fill(struct pw_store_signature_row *rows, struct pw_store_graph_row 
                                                   .target_ns = i == 4 ? 0 : 1000,
                                                   .reference_ns = 2000,
                                                   .environment_id = environment};
-        graph_rows[i] = (struct pw_store_graph_row){.run_id = i + 1,
-                                                    .wall_ms = rows[i].wall_ms,
-                                                    .kind = "check",
-                                                    .outcome = "held",
-                                                    .environment_id = environment,
-                                                    .signatures = i == RUNS - 1 ? 2 : 3, /* too few to speak for the graph */
-                                                    .worst_share = error,
-                                                    .target_ns = i == 4 ? NAN : 1000,
-                                                    .reference_ns = 2000};
+        graph_rows[i] =
+            (struct pw_store_graph_row){.run_id = i + 1,
+                                        .wall_ms = rows[i].wall_ms,
+                                        .kind = "check",
+                                        .outcome = "held",
+                                        .environment_id = environment,
+                                        .signatures = i == RUNS - 1 ? 2 : 3, /* too few to speak for the graph */
+                                        .worst_share = error,
+                                        .target_ns = i == 4 ? NAN : 1000,
+                                        .reference_ns = 2000};
     }
 }
 
