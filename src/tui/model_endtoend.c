@@ -19,6 +19,7 @@ void pw_tui_endtoend_clear(struct pw_tui_endtoend *run)
     pw_free(run->nodes);
     pw_free(run->layers);
     pw_free(run->order);
+    pw_free(run->lines.of);
     pw_free(run->lines.begin);
     *run = (struct pw_tui_endtoend){
         .only_divergent = run->only_divergent, .sort = run->sort, .focus = SIZE_MAX, .focus_line = -1, .list_line = -1};

@@ -120,18 +120,19 @@ const struct pw_tui_node_lines *pw_tui_endtoend_lines(struct pw_tui_endtoend *ru
     struct pw_tui_node_lines *index = &run->lines;
     struct pw_error ignored = {0};
 
-    if (index->width != lines->width || index->only_divergent != run->only_divergent || index->count > run->node_count)
-        index->count = 0;
-    if (PW_GROW(index->begin, index->cap, run->node_count + 1, &ignored) != PW_OK)
+    if (index->width != lines->width || index->only_divergent != run->only_divergent ||
+        index->of_count > run->node_count)
+        index->of_count = index->count = 0;
+    if (PW_GROW(index->begin, index->cap, run->node_count + 1, &ignored) != PW_OK ||
+        PW_GROW(index->of, index->of_cap, run->node_count + 1, &ignored) != PW_OK)
         return NULL;
     index->width = lines->width;
     index->only_divergent = run->only_divergent;
+    for (; index->of_count < run->node_count; index->of_count++)
+        index->of[index->of_count] = (uint32_t)lines_of(run, &run->nodes[index->of_count], lines);
     index->begin[0] = 0;
-    for (; index->count < run->node_count; index->count++) {
-        const struct pw_tui_node *node = &run->nodes[pw_tui_endtoend_at(run, index->count)];
-
-        index->begin[index->count + 1] = index->begin[index->count] + (uint32_t)lines_of(run, node, lines);
-    }
+    for (; index->count < run->node_count; index->count++)
+        index->begin[index->count + 1] = index->begin[index->count] + index->of[pw_tui_endtoend_at(run, index->count)];
     return index;
 }
 

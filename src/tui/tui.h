@@ -257,8 +257,9 @@ struct pw_tui_node {            /* of the last run of the whole graph: a node or
 /* Which line of the list each place begins at; made anew when width, order or filter change, extended while a run goes
  * on. */
 struct pw_tui_node_lines {
-    uint32_t *begin; /* by place, and the end of the last; owned */
-    size_t count, cap;
+    uint32_t *of; /* how many lines a node has, 0 hidden: by node; so an order does not look at nodes here and there */
+    uint32_t *begin; /* by place, and the end of the last; both owned */
+    size_t of_count, of_cap, count, cap;
     int width; /* that texts are wrapped at */
     bool only_divergent;
 };
