@@ -413,10 +413,11 @@ static void print_head(const char *graph, const char *model, struct pw_buf *out)
     pw_buf_puts(out, "\nsignatures:\n");
 }
 
-pw_status pw_triage_text_print(const struct pw_triage_text *old, const struct pw_triage_list *entries,
-                               const char *graph, const char *model, struct pw_buf *out, struct pw_error *err)
+/* spans: those of `old`, or NULL: all is printed anew. */
+static void print_all(const struct pw_triage_text *old, const struct span *spans, const struct pw_triage_list *entries,
+                      const char *graph, const char *model, struct pw_buf *out)
 {
-    if (old->spans)
+    if (spans)
         pw_buf_append(out, old->raw.data, old->head);
     else
         print_head(graph, model, out);
@@ -424,7 +425,7 @@ pw_status pw_triage_text_print(const struct pw_triage_text *old, const struct pw
         const struct pw_triage_entry *entry = &entries->items[i];
         size_t at;
         bool had = pw_triage_list_find(&old->entries, entry->id, &at);
-        const struct span *span = had && old->spans ? &old->spans[at] : NULL;
+        const struct span *span = had && spans ? &spans[at] : NULL;
 
         if (span && pw_triage_entry_equal(entry, &old->entries.items[at])) {
             pw_buf_append(out, old->raw.data + span->begin, span->end - span->begin);
@@ -438,9 +439,41 @@ pw_status pw_triage_text_print(const struct pw_triage_text *old, const struct pw
                 break;
             pw_buf_append(out, old->raw.data + line, end - line);
         }
-        print_entry(entry, old->spans ? old->indent : 2, out);
+        print_entry(entry, spans ? old->indent : 2, out);
     }
-    if (old->spans)
+    if (spans)
         pw_buf_append(out, old->raw.data + old->tail, old->raw.size - old->tail);
+}
+
+/* Do these bytes say what the entries say? */
+static bool reads_back(const struct pw_buf *printed, const struct pw_triage_list *entries, const char *graph)
+{
+    struct pw_triage_text text = {0};
+    bool same;
+
+    pw_buf_append(&text.raw, pw_buf_text(printed), printed->size);
+    same = !text.raw.failed && pw_triage_text_parse(&text, "", graph, NULL) == PW_OK &&
+           text.entries.count == entries->count;
+    for (size_t i = 0; same && i < entries->count; i++)
+        same = pw_triage_entry_equal(&entries->items[i], &text.entries.items[i]);
+    pw_triage_text_clear(&text);
+    return same;
+}
+
+pw_status pw_triage_text_print(const struct pw_triage_text *old, const struct pw_triage_list *entries,
+                               const char *graph, const char *model, struct pw_buf *out, struct pw_error *err)
+{
+    struct pw_buf kept = {0};
+
+    /* YAML has more ways to go on over lines than are looked for here (a text in quotes with a '#' in front of its last
+     * line): what would not read back is printed anew, without its comments. */
+    if (old->spans)
+        print_all(old, old->spans, entries, graph, model, &kept);
+    if (old->spans && !kept.failed && reads_back(&kept, entries, graph))
+        pw_buf_append(out, pw_buf_text(&kept), kept.size);
+    else
+        print_all(old, NULL, entries, graph, model, out);
+    out->failed = out->failed || kept.failed;
+    pw_buf_clear(&kept);
     return out->failed ? pw_error_memory(err, out->size) : PW_OK;
 }

@@ -28,5 +28,7 @@ bool pw_app_take_events(struct pw_app *app);                       /* true: more
 /* Who and when, for decisions; and, every two seconds, whether a colleague's decisions arrived in the file. */
 void pw_app_look_around(struct pw_app *app);
 #define PW_APP_LOOK_EVERY_MS 2000
+/* Runs the lines of a script, which are changed; path is for messages. */
+pw_status pw_app_script_lines(struct pw_app *app, const char *path, char *text, int *failed, struct pw_error *err);
 
 #endif

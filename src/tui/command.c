@@ -72,6 +72,15 @@ static const char *view_candidate(const struct pw_tui *tui, size_t n)
     return n < (size_t)tui->view_count ? tui->views[n].name : NULL;
 }
 
+/* Views are kept one a line, between tabs; lines that begin with # are remarks. */
+static bool fits_a_line(const char *text)
+{
+    for (; *text; text++)
+        if ((unsigned char)*text < ' ')
+            return false;
+    return true;
+}
+
 static void run_save_view(struct pw_tui *tui, const char *words)
 {
     int at = find_view(tui, words);
@@ -80,6 +89,10 @@ static void run_save_view(struct pw_tui *tui, const char *words)
     if (!words[0] || strlen(words) >= sizeof view->name || strlen(tui->filter) >= sizeof view->query) {
         pw_tui_say(tui, true, "save-view: expected a name of 1 to %zu bytes, and a filter below %zu",
                    sizeof view->name - 1, sizeof view->query);
+        return;
+    }
+    if (words[0] == '#' || !fits_a_line(words) || !fits_a_line(tui->filter)) {
+        pw_tui_say(tui, true, "save-view: expected a name that does not begin with #, and no tabs in it or the filter");
         return;
     }
     if (at >= 0 && !tui->views[at].saved) {

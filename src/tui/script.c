@@ -12,7 +12,7 @@
 enum { SCRIPT_MAX_BYTES = 1 << 20, DEFAULT_WAIT_S = 60, MAX_WAIT_S = 24 * 3600 };
 
 struct script {
-    struct pw_app app;
+    struct pw_app *app;
     const char *path;
     int line, failed;
 };
@@ -21,18 +21,18 @@ typedef pw_status run_line(struct script *script, const char *words, struct pw_e
 
 static pw_status draw(struct script *script, struct pw_buf *screen, struct pw_error *err)
 {
-    pw_status status = pw_tui_draw(script->app.tui, &script->app.canvas, err);
+    pw_status status = pw_tui_draw(script->app->tui, &script->app->canvas, err);
 
     if (status == PW_OK)
-        pw_canvas_dump(&script->app.canvas, screen);
+        pw_canvas_dump(&script->app->canvas, screen);
     return status == PW_OK && screen->failed ? pw_error_memory(err, screen->size) : status;
 }
 
 static void settle(struct script *script)
 {
-    while (pw_app_take_events(&script->app) || pw_tui_find_on(script->app.tui))
+    while (pw_app_take_events(script->app) || pw_tui_find_on(script->app->tui))
         ;
-    pw_app_look_around(&script->app);
+    pw_app_look_around(script->app);
 }
 
 static pw_status wrong(const struct script *script, struct pw_error *err, const char *expected, const char *found)
@@ -49,7 +49,7 @@ static pw_status run_size(struct script *script, const char *words, struct pw_er
     if (sscanf(words, "%4d %4d %c", &columns, &rows, &rest) != 2 || columns < 1 || rows < 1 || columns > 1000 ||
         rows > 1000)
         return wrong(script, err, "columns and rows from 1 to 1000", words);
-    pw_tui_resize(script->app.tui, rows, columns);
+    pw_tui_resize(script->app->tui, rows, columns);
     return PW_OK;
 }
 
@@ -66,7 +66,7 @@ static const struct {
 
 static pw_status run_keys(struct script *script, const char *words, struct pw_error *err)
 {
-    while (*words && !script->app.quit) {
+    while (*words && !script->app->quit) {
         struct pw_input input = {.kind = PW_INPUT_KEY};
         size_t used = 0;
 
@@ -79,7 +79,7 @@ static pw_status run_keys(struct script *script, const char *words, struct pw_er
             return wrong(script, err, "a key's name such as <Enter> (<lt> is '<')", words);
         if (!used)
             used = pw_text_decode(words, strlen(words), &input.key);
-        pw_app_key(&script->app, &input);
+        pw_app_key(script->app, &input);
         settle(script);
         words += used;
     }
@@ -93,7 +93,7 @@ static pw_status run_click(struct script *script, const char *words, struct pw_e
 
     if (sscanf(words, "%4d %4d %c", &input.row, &input.column, &rest) != 2)
         return wrong(script, err, "a row and a column", words);
-    pw_app_key(&script->app, &input);
+    pw_app_key(script->app, &input);
     return PW_OK;
 }
 
@@ -140,8 +140,8 @@ static pw_status run_wait(struct script *script, const char *words, struct pw_er
         return wrong(script, err, "seconds from 0 to 86400", given);
     if (!*words)
         return wrong(script, err, "a text", given);
-    for (size_t k = 0; k < script->app.session_count; k++)
-        wait[k] = (struct pollfd){.fd = pw_session_fd(script->app.sessions[k]), .events = POLLIN};
+    for (size_t k = 0; k < script->app->session_count; k++)
+        wait[k] = (struct pollfd){.fd = pw_session_fd(script->app->sessions[k]), .events = POLLIN};
     until = pw_clock_ns() + (int64_t)seconds * 1000000000;
     for (;;) {
         struct pw_buf screen = {0};
@@ -156,7 +156,7 @@ static pw_status run_wait(struct script *script, const char *words, struct pw_er
             return status;
         if (pw_clock_ns() >= until)
             return look_for(script, words, true, err);
-        poll(wait, script->app.session_count, 100);
+        poll(wait, script->app->session_count, 100);
     }
 }
 
@@ -192,30 +192,12 @@ static pw_status run_one(struct script *script, const char *line, struct pw_erro
     return wrong(script, err, "size, keys, click, wait, shows, hides or screen", line);
 }
 
-/* A script begins when the graph has been read. */
-static pw_status begin(struct script *script, struct pw_opening *opening, struct pw_error *err)
+pw_status pw_app_script_lines(struct pw_app *app, const char *path, char *text, int *failed, struct pw_error *err)
 {
-    size_t count;
-    const char *const *targets = pw_opening_targets(opening, &count);
-    struct pw_session *const *sessions;
-    pw_status status;
+    struct script script = {.app = app, .path = path};
+    pw_status status = PW_OK;
 
-    pw_opening_wait(opening, -1);
-    status = pw_opening_sessions(opening, &sessions, err);
-    if (status == PW_OK)
-        status = pw_app_begin(&script->app, pw_opening_path(opening), targets, count, err);
-    return status == PW_OK ? pw_app_attach(&script->app, sessions, err) : status;
-}
-
-pw_status pw_app_script(struct pw_opening *opening, const char *path, bool ascii, int *failed, struct pw_error *err)
-{
-    struct script script = {.app = {.headless = true, .canvas = {.ascii = ascii}}, .path = path};
-    struct pw_buf text = {0};
-    pw_status status = pw_file_read(path, SCRIPT_MAX_BYTES, &text, err);
-
-    if (status == PW_OK)
-        status = begin(&script, opening, err);
-    for (char *line = text.data, *next; status == PW_OK && line && *line && !script.app.quit; line = next) {
+    for (char *line = text, *next; status == PW_OK && line && *line && !app->quit; line = next) {
         size_t length = strcspn(line, "\n");
 
         next = line + length + (line[length] == '\n');
@@ -226,7 +208,36 @@ pw_status pw_app_script(struct pw_opening *opening, const char *path, bool ascii
         status = run_one(&script, line, err);
     }
     *failed = script.failed;
-    pw_app_end(&script.app);
+    return status;
+}
+
+/* A script begins when the graph has been read. */
+static pw_status begin(struct pw_app *app, struct pw_opening *opening, struct pw_error *err)
+{
+    size_t count;
+    const char *const *targets = pw_opening_targets(opening, &count);
+    struct pw_session *const *sessions;
+    pw_status status;
+
+    pw_opening_wait(opening, -1);
+    status = pw_opening_sessions(opening, &sessions, err);
+    if (status == PW_OK)
+        status = pw_app_begin(app, pw_opening_path(opening), targets, count, err);
+    return status == PW_OK ? pw_app_attach(app, sessions, err) : status;
+}
+
+pw_status pw_app_script(struct pw_opening *opening, const char *path, bool ascii, int *failed, struct pw_error *err)
+{
+    struct pw_app app = {.headless = true, .canvas = {.ascii = ascii}};
+    struct pw_buf text = {0};
+    pw_status status = pw_file_read(path, SCRIPT_MAX_BYTES, &text, err);
+
+    *failed = 0;
+    if (status == PW_OK)
+        status = begin(&app, opening, err);
+    if (status == PW_OK)
+        status = pw_app_script_lines(&app, path, text.data, failed, err);
+    pw_app_end(&app);
     pw_buf_clear(&text);
     return status;
 }

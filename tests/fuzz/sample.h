@@ -19,6 +19,7 @@ static inline const struct pw_inventory *sample_inventory(void)
                                         "Cast-13 to=10 (float32[7])",
                                         "Slice-13 (float32[6,4], =int64[1] 1, =int64[1] 5, =int64[1] 0, =int64[1] 2)",
                                         "Transpose-13 perm=[1,0] (float32[3,4])",
+                                        "Concat-13 axis=0 (float32[2,3], float32[1,3])",
                                         "LayerNormalization-17 axis=-1 (float32[2,6], float32[6], float32[6])"};
     static struct pw_model *model;
     static struct pw_inference *inference;

@@ -5,11 +5,14 @@
 #include "tests/fuzz/fuzz_baseline.c"
 #include "tests/fuzz/fuzz_call.c"
 #include "tests/fuzz/fuzz_case_id.c"
+#include "tests/fuzz/fuzz_kernel.c"
 #include "tests/fuzz/fuzz_lock.c"
 #include "tests/fuzz/fuzz_log.c"
 #include "tests/fuzz/fuzz_onnx.c"
 #include "tests/fuzz/fuzz_options.c"
 #include "tests/fuzz/fuzz_protocol.c"
+#include "tests/fuzz/fuzz_query.c"
+#include "tests/fuzz/fuzz_script.c"
 #include "tests/fuzz/fuzz_tensor.c"
 #include "tests/fuzz/fuzz_triage.c"
 
@@ -28,19 +31,23 @@ static void test_onnx(void **state)
 TEST(baseline)
 TEST(call)
 TEST(case_id)
+TEST(kernel)
 TEST(lock)
 TEST(log)
 TEST(options)
 TEST(protocol)
+TEST(query)
+TEST(script)
 TEST(tensor)
 TEST(triage)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_onnx),    cmocka_unit_test(test_baseline),
-                                       cmocka_unit_test(test_call),    cmocka_unit_test(test_case_id),
-                                       cmocka_unit_test(test_lock),    cmocka_unit_test(test_log),
-                                       cmocka_unit_test(test_options), cmocka_unit_test(test_protocol),
-                                       cmocka_unit_test(test_tensor),  cmocka_unit_test(test_triage)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_onnx),    cmocka_unit_test(test_baseline), cmocka_unit_test(test_call),
+        cmocka_unit_test(test_case_id), cmocka_unit_test(test_lock),     cmocka_unit_test(test_log),
+        cmocka_unit_test(test_options), cmocka_unit_test(test_protocol), cmocka_unit_test(test_tensor),
+        cmocka_unit_test(test_triage),  cmocka_unit_test(test_kernel),   cmocka_unit_test(test_query),
+        cmocka_unit_test(test_script)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
