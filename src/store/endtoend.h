@@ -21,6 +21,36 @@ pw_status pw_store_figures_add(struct pw_store *store, int64_t run_id, const str
 pw_status pw_store_layer_add(struct pw_store *store, int64_t run_id, const char *graph, const size_t *numbers,
                              const struct pw_sweep_layer *layer, struct pw_error *err);
 
+/* A node or a pattern of a run, as lists of all of them need it. */
+struct pw_store_node_figure {
+    int64_t node; /* number in the graph; of a pattern -1 - its index in the inventory */
+    pw_node_standing standing;
+    bool on_target, nonfinite_origin;
+    int64_t time_ns;                        /* 0 unknown */
+    double isolated, tolerance, propagated; /* NaN unknown */
+    const char *implementation, *note;      /* "" none; of a pattern its kind */
+    const char *reason; /* read only: what pw_store_node_add kept of one that does not hold; "" none */
+};
+/* All nodes of a run that is over, in the order of its list: one transaction. They are kept of the newest runs of the
+ * graph on the target: PW_STORE_NODE_RUNS at most, with PW_STORE_NODE_ROWS nodes together, and the newest one always;
+ * of older ones they go. */
+#define PW_STORE_NODE_RUNS 20
+#define PW_STORE_NODE_ROWS 500000
+pw_status pw_store_node_figures_add(struct pw_store *store, int64_t run_id, const struct pw_store_node_figure *figures,
+                                    size_t count, struct pw_error *err);
+/* In the list's order; rows in the arena. */
+pw_status pw_store_node_figures(struct pw_store *store, int64_t run_id, struct pw_arena *arena,
+                                struct pw_store_node_figure **rows, size_t *count, struct pw_error *err);
+/* The newest run of the graph on the target whose nodes are kept, and the number of its node that does not hold first
+ * (-1: all do); *run_id 0: there is none. Texts in the arena. */
+struct pw_store_node_run {
+    int64_t id, begin_ms, first_divergence;
+    const char *bindings;
+    bool held;
+};
+pw_status pw_store_node_run_latest(struct pw_store *store, const char *graph, const char *target,
+                                   struct pw_arena *arena, struct pw_store_node_run *run, struct pw_error *err);
+
 struct pw_store_run_row {
     int64_t id, begin_ms, end_ms; /* end 0: not ended */
     const char *kind, *outcome;   /* outcome "" while not ended */

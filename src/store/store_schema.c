@@ -97,6 +97,18 @@ static const char *const migrations[] = {
     " target TEXT NOT NULL, source_high INTEGER NOT NULL, source_low INTEGER NOT NULL, log_hash INTEGER NOT NULL,"
     " wall_ms INTEGER NOT NULL, failed INTEGER NOT NULL, log TEXT NOT NULL,"
     " PRIMARY KEY(target, source_high, source_low, log_hash)) WITHOUT ROWID;",
+    /* 6: every node of the latest runs of whole graphs, as small as it can be: there may be 100,000 */
+    "CREATE TABLE run_text ("
+    " run INTEGER NOT NULL REFERENCES run(id) ON DELETE CASCADE, id INTEGER NOT NULL, text TEXT NOT NULL,"
+    " PRIMARY KEY(run, id)) WITHOUT ROWID;"
+    "CREATE TABLE node_figure ("
+    " run INTEGER NOT NULL REFERENCES run(id) ON DELETE CASCADE, place INTEGER NOT NULL," /* in the run's list */
+    " node INTEGER NOT NULL," /* number in the graph; of a pattern -1 - its number */
+    " standing TEXT,"         /* NULL: held */
+    " on_target INTEGER NOT NULL, nonfinite_origin INTEGER NOT NULL,"
+    " time_ns INTEGER, isolated REAL, tolerance REAL, propagated REAL,"
+    " implementation INTEGER, note INTEGER," /* in run_text; NULL: none */
+    " PRIMARY KEY(run, place)) WITHOUT ROWID;",
 };
 #define NEWEST ((int)PW_COUNT_OF(migrations))
 
