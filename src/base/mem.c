@@ -13,6 +13,7 @@
 #include "base/compiler.h"
 
 #define ALIGNMENT 64
+#define BIG_BYTES (256 << 10)
 
 static _Atomic uint64_t alloc_count;
 static _Atomic uint64_t fail_at;
@@ -242,6 +243,15 @@ void pw_mem_give_back(void)
 {
 #ifdef __GLIBC__
     malloc_trim(0);
+#endif
+}
+
+void pw_mem_give_back_big(void)
+{
+#ifdef __GLIBC__
+    /* Left alone the threshold grows with every big piece that is freed, up to 32 MiB, and each thread's heap keeps
+     * twice that at its end, where malloc_trim does not reach. */
+    mallopt(M_MMAP_THRESHOLD, BIG_BYTES);
 #endif
 }
 

@@ -59,6 +59,9 @@ pw_status pw_mem_grow(void **items, size_t *cap, size_t need, size_t item_bytes,
 /* Gives freed memory back to the system: threads that come and go leave it in pieces. Takes milliseconds; thread-safe.
  * After something big is over. */
 void pw_mem_give_back(void);
+/* From now on what is freed in big pieces goes back to the system at once, for a program that stays open all day. Not
+ * for one that times what it allocates for: each new piece costs page faults. */
+void pw_mem_give_back_big(void);
 
 /* The usual "out of memory" error. */
 pw_status pw_error_memory(struct pw_error *err, size_t size_bytes);

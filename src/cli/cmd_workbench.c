@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/mem.h"
 #include "cli/cmd.h"
 #include "cli/options.h"
 #include "job/opening.h"
@@ -62,6 +63,7 @@ int pw_cmd_workbench(int argc, char **argv)
                                                   .effort = {.min_cases = (int)case_count}};
     if (status == PW_OK && timeout)
         status = pw_options_duration("--case-timeout", timeout, &session_options.effort.case_timeout_ns, &err);
+    pw_mem_give_back_big();
     if (status == PW_OK)
         status = pw_opening_start(&session_options, options.target_count ? options.targets : standard,
                                   options.target_count ? (size_t)options.target_count : 1, &opening, &err);
