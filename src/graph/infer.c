@@ -466,9 +466,16 @@ size_t pw_inference_node_number(const struct pw_inference *inference, const stru
 pw_status pw_inference_call(const struct pw_inference *inference, const struct pw_node *node, struct pw_call *call,
                             struct pw_error *err)
 {
-    const struct pw_infer_scope *scope = pw_infer_scope_of(inference, node->graph);
     struct pw_arena *arena = &((struct pw_inference *)(uintptr_t)inference)->arena;
-    struct pw_call made = {.op = node->op, .node = node, .dims = inference->dims, .arena = arena};
+
+    return pw_inference_call_in(inference, node, arena, inference->dims, call, err);
+}
+
+pw_status pw_inference_call_in(const struct pw_inference *inference, const struct pw_node *node, struct pw_arena *arena,
+                               struct pw_dims *dims, struct pw_call *call, struct pw_error *err)
+{
+    const struct pw_infer_scope *scope = pw_infer_scope_of(inference, node->graph);
+    struct pw_call made = {.op = node->op, .node = node, .dims = dims, .arena = arena};
     const struct pw_info **in = pw_arena_alloc(arena, node->input_count + 1, sizeof *in);
     bool *wanted = pw_arena_alloc(arena, node->output_count + 1, sizeof *wanted);
 

@@ -8,7 +8,8 @@
  * that is entered repeatedly keeps the infos of its last pass.
  * Declared shapes refine what stays unknown and never replace what was inferred.
  * An input dim without number or name, or with the number 0, is the symbol "<input>.<dim>".
- * Not thread-safe; one per loaded graph and binding set. The model must outlive it.
+ * One per loaded graph and binding set. The model must outlive it. Made by one thread; from then on any number may read
+ * it, as long as none calls what says that it writes.
  */
 #ifndef PW_GRAPH_INFER_H
 #define PW_GRAPH_INFER_H
@@ -36,9 +37,13 @@ const struct pw_graph *pw_inference_graph(const struct pw_inference *inference, 
 /* Number of a node among all graphs' nodes, in that order; SIZE_MAX for a node of another model. */
 size_t pw_inference_node_number(const struct pw_inference *inference, const struct pw_node *node);
 
-/* Fills a call for a node from the inference (arrays in the inference's arena). NULL op is fine: in/out only. */
+/* Fills a call for a node from the inference (arrays in the inference's arena: writes). NULL op is fine: in/out only.
+ */
 pw_status pw_inference_call(const struct pw_inference *inference, const struct pw_node *node, struct pw_call *call,
                             struct pw_error *err);
+/* The same where others read it: arrays in `arena`, callbacks compute with `dims`, borrowed from the inference's. */
+pw_status pw_inference_call_in(const struct pw_inference *inference, const struct pw_node *node, struct pw_arena *arena,
+                               struct pw_dims *dims, struct pw_call *call, struct pw_error *err);
 
 /* A free-standing concrete call from tensors: for evaluation and cases. Checks the node (pw_op_check) and the
  * inputs (pw_op_check_call), infers the outputs with the op's infer. Every dim is a number; contents of PARAM and small

@@ -32,7 +32,9 @@ static void *open_all(void *user)
     for (size_t k = 0; opening->status == PW_OK && k < opening->count; k++) {
         options.target = opening->targets[k];
         options.triage = opening->options.triage && k == 0; /* decisions are the graph's, not a target's */
-        opening->status = pw_session_open(&options, &opening->sessions[k], &opening->error);
+        opening->status =
+            k ? pw_session_open_beside(opening->sessions[0], &options, &opening->sessions[k], &opening->error)
+              : pw_session_open(&options, &opening->sessions[k], &opening->error);
         opening->open_count += opening->status == PW_OK;
     }
     pw_progress_bind(NULL);

@@ -1,8 +1,9 @@
 /*
  * Opening sessions on a thread of its own, so that the workbench is on the screen while a big model is read.
  *
- * One model, one session a target, in order. The client waits a moment (pw_opening_wait), shows the progress meanwhile,
- * and takes the sessions when the end has come. One client thread; the sessions belong to the opening and end with it.
+ * One model, read once, and one session a target, in order. The client waits a moment (pw_opening_wait), shows the
+ * progress meanwhile, and takes the sessions when the end has come. One client thread; the sessions belong to the
+ * opening and end with it.
  */
 #ifndef PW_JOB_OPENING_H
 #define PW_JOB_OPENING_H

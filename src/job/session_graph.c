@@ -8,7 +8,7 @@
 
 const struct pw_inputs *pw_session_run_inputs(const struct pw_session *session)
 {
-    return session->has_inputs ? &session->inputs : NULL;
+    return session->inputs;
 }
 
 pw_status pw_session_run(struct pw_session *session, const struct pw_session_run_options *options, int *number,
@@ -186,13 +186,13 @@ void pw_session_run_graph(struct pw_session *session, const struct pw_job *job)
     struct pw_event *finished = pw_event_create(PW_EVENT_FINISHED), *copy;
     struct graph_run run = {.session = session, .job = job};
     struct pw_inputs drawn = {0};
-    const struct pw_inputs *inputs = &session->inputs;
+    const struct pw_inputs *inputs = session->inputs;
     struct pw_error err = {0};
     pw_status status = PW_OK;
 
     if (!finished)
         return;
-    if (!session->has_inputs) {
+    if (!inputs) {
         status = pw_inputs_read(session->model, NULL, NULL, 0, &drawn, &err);
         if (status == PW_OK)
             status = pw_inputs_complete(&drawn, session->concrete_inference, session->seed, &err);

@@ -28,8 +28,11 @@ struct pw_job {
     int64_t confirm_ns;
 };
 
-struct pw_session {
-    struct pw_arena arena; /* texts of the options, maps; written before the threads start */
+/* What the sessions of one graph share: made before any of their threads starts and read-only from then on, but for the
+ * sensitivities in the inventory, which are the client thread's. Who computes with a call of it takes a pw_call_own. */
+struct pw_session_shared {
+    _Atomic unsigned users; /* sessions; the last one to close frees it */
+    struct pw_arena arena;
     struct pw_model *model;
     struct pw_protocol *protocol;
     struct pw_inference *inference; /* what is shown: symbols stay */
@@ -41,6 +44,29 @@ struct pw_session {
     size_t binding_count, given_count;
     const char *bindings_text;
     char graph_id[PW_HASH_TEXT];
+    struct pw_inputs inputs; /* of runs; valid when has_inputs */
+    bool has_inputs;
+};
+
+/* session_shared.c: reads the graph; the caller is its first user. */
+pw_status pw_session_shared_read(const struct pw_session_options *options, struct pw_session_shared **out,
+                                 struct pw_error *err);
+struct pw_session_shared *pw_session_shared_join(struct pw_session_shared *shared);
+void pw_session_shared_release(struct pw_session_shared *shared); /* NULL is fine */
+
+struct pw_session {
+    struct pw_arena arena; /* texts of the options; written before the threads start */
+    struct pw_session_shared *shared;
+    /* Of `shared`. */
+    const struct pw_model *model;
+    const struct pw_protocol *protocol;
+    struct pw_inventory *inventory;
+    const struct pw_inference *concrete_inference;
+    const struct pw_inventory *concrete;
+    const size_t *to_concrete;
+    const char *bindings_text, *graph_id;
+    const struct pw_inputs *inputs; /* NULL: runs draw their own */
+
     const char *target, *db, *project;
     struct pw_ops_dir *ops_dirs;
     size_t ops_dir_count;
@@ -58,8 +84,6 @@ struct pw_session {
     pthread_cond_t submitted;
     struct pw_job *first_job, *last_job, *running;
     int next_job;
-    struct pw_inputs inputs; /* of runs; valid when has_inputs */
-    bool has_inputs;
     volatile bool closing;
     int64_t recorded_run; /* in the store, of the job that began last; 0: none */
 

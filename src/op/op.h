@@ -112,6 +112,17 @@ struct pw_call {
     void *user; /* the driver's */
 };
 
+/* A call of an inventory or an inference is read by several threads. Whoever hands it to a room's callbacks, which may
+ * allocate and compute with dims, hands them this: the same operands, but memory and dims of its own. The original must
+ * outlive it. */
+struct pw_call_own {
+    struct pw_call call;
+    struct pw_arena arena;
+    struct pw_dims *dims;
+};
+pw_status pw_call_own_init(const struct pw_call *call, struct pw_call_own *out, struct pw_error *err);
+void pw_call_own_clear(struct pw_call_own *own); /* also one that is all zeros */
+
 /* Attribute of the call with the definition's default; 0, "" or NULL for a name that this version
  * of the operator does not have, so that versions can share callbacks. */
 int64_t pw_call_int(const struct pw_call *call, const char *name);

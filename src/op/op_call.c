@@ -9,6 +9,28 @@
 
 #define MAX_CONTENT ((int64_t)1 << 20)
 
+/* ---- a call of one's own ---- */
+
+pw_status pw_call_own_init(const struct pw_call *call, struct pw_call_own *out, struct pw_error *err)
+{
+    struct pw_dims *dims = NULL;
+    pw_status status = pw_dims_borrow(call->dims, &dims, err);
+
+    if (status != PW_OK)
+        return status;
+    *out = (struct pw_call_own){.call = *call, .dims = dims};
+    out->call.arena = &out->arena;
+    out->call.dims = dims;
+    return PW_OK;
+}
+
+void pw_call_own_clear(struct pw_call_own *own)
+{
+    pw_dims_destroy(own->dims);
+    pw_arena_clear(&own->arena);
+    *own = (struct pw_call_own){0};
+}
+
 /* ---- attributes ---- */
 
 static const struct pw_attr *find_attr(const struct pw_call *call, const char *name, pw_attr_type type)

@@ -210,7 +210,13 @@ static pw_status find(const struct pw_call *call, const struct pw_kernels *kerne
 pw_status pw_impl_find(const struct pw_call *call, const struct pw_kernels *kernels, struct pw_device *device,
                        struct pw_arena *arena, struct pw_impl_list *out, struct pw_error *err)
 {
-    return find(call, kernels, device, true, arena, out, err);
+    struct pw_call_own own = {.dims = NULL};
+    pw_status status = pw_call_own_init(call, &own, err); /* targets ask at the same time */
+
+    if (status == PW_OK)
+        status = find(&own.call, kernels, device, true, arena, out, err);
+    pw_call_own_clear(&own);
+    return status;
 }
 
 pw_status pw_impl_place(const struct pw_call *call, const struct pw_kernels *kernels, struct pw_device *device,

@@ -9,7 +9,9 @@
 #define DEFAULT_HIGH 9
 
 struct search {
-    const struct pw_inference *inference;
+    const struct pw_inference *inference; /* others read it at the same time */
+    struct pw_arena arena;
+    struct pw_dims *dims; /* of this search */
     struct pw_input_hint *hint;
     int visits;
 };
@@ -91,7 +93,7 @@ static pw_status read_by(struct search *search, const struct pw_graph *graph, co
 
     if (!node->op)
         return PW_OK;
-    status = pw_inference_call(search->inference, node, &call, err);
+    status = pw_inference_call_in(search->inference, node, &search->arena, search->dims, &call, err);
     if (status != PW_OK)
         return status;
     if (formal && (formal->flags & PW_FORMAL_PARAM)) {
@@ -127,10 +129,11 @@ pw_status pw_input_hint_find(const struct pw_inference *inference, const struct 
                              struct pw_input_hint *out, struct pw_error *err)
 {
     struct search search = {.inference = inference, .hint = out};
-    pw_status status = PW_OK;
+    pw_status status = pw_dims_borrow(pw_inference_dims(inference), &search.dims, err);
 
     *out = (struct pw_input_hint){.low = INT64_MIN, .high = INT64_MAX, .float_low = -INFINITY, .float_high = INFINITY};
-    status = follow(&search, graph, id, 0, err);
+    if (status == PW_OK)
+        status = follow(&search, graph, id, 0, err);
     for (size_t g = 1; g < pw_inference_graph_count(inference) && status == PW_OK; g++) { /* captured by bodies */
         const struct pw_graph *body = pw_inference_graph(inference, g);
 
@@ -142,5 +145,7 @@ pw_status pw_input_hint_find(const struct pw_inference *inference, const struct 
         out->low = out->high < 0 ? out->high : 0;
     if (out->high == INT64_MAX)
         out->high = out->low > INT64_MAX - DEFAULT_HIGH ? INT64_MAX : out->low + DEFAULT_HIGH;
+    pw_dims_destroy(search.dims);
+    pw_arena_clear(&search.arena);
     return status;
 }

@@ -27,6 +27,10 @@ struct pw_dims; /* the table of expressions */
 
 pw_status pw_dims_create(struct pw_dims **out, struct pw_error *err);
 void pw_dims_destroy(struct pw_dims *dims);
+/* A table that begins as `base` is: its dims mean the same here, what is made here stays here. For a thread that
+ * computes with the dims of a table that others read; until it makes something new, nothing is copied. As long as it
+ * lives base must, and nobody may write to base. */
+pw_status pw_dims_borrow(const struct pw_dims *base, struct pw_dims **out, struct pw_error *err);
 
 pw_dim pw_dims_int(struct pw_dims *dims, int64_t value);            /* any integer */
 pw_dim pw_dims_symbol(struct pw_dims *dims, const char *name);      /* interned by name */

@@ -126,7 +126,7 @@ static uint32_t index_find(const struct pw_dims *dims, const struct pw_dim_index
     return UINT32_MAX;
 }
 
-/* Makes room for one more item, number `count`, before the search for its slot. */
+/* Makes room for one more item, number `count`; its slot is searched for afterwards. */
 static bool index_reserve(struct pw_dim_index *index, size_t count)
 {
     size_t slot_count = index->slot_count == 0 ? 64 : index->slot_count * 2;
@@ -149,6 +149,88 @@ static bool index_reserve(struct pw_dim_index *index, size_t count)
     pw_free(index->slots);
     index->slots = slots;
     index->slot_count = slot_count;
+    return true;
+}
+
+/* ---- borrowed tables ---- */
+
+/* False when memory is short; *items stays the lender's then. */
+static bool copy_items(void **items, size_t count, size_t item_bytes, size_t *cap)
+{
+    size_t want = count + count / 8 + 8;
+    void *copy = pw_calloc(want, item_bytes);
+
+    if (copy == NULL)
+        return false;
+    if (count > 0)
+        memcpy(copy, *items, count * item_bytes);
+    *items = copy;
+    *cap = want;
+    return true;
+}
+
+static bool copy_index(struct pw_dim_index *index, size_t count)
+{
+    void *hashes = index->hashes, *slots = index->slots;
+    size_t hash_cap, slot_cap;
+
+    if (!copy_items(&hashes, count, sizeof *index->hashes, &hash_cap))
+        return false;
+    if (!copy_items(&slots, index->slot_count, sizeof *index->slots, &slot_cap)) {
+        pw_free(hashes);
+        return false;
+    }
+    *index = (struct pw_dim_index){slots, index->slot_count, hashes, hash_cap};
+    return true;
+}
+
+static void free_tables(struct pw_dims *dims)
+{
+    pw_free(dims->atoms);
+    pw_free(dims->monomials);
+    pw_free(dims->polys);
+    pw_free(dims->atom_index.slots);
+    pw_free(dims->atom_index.hashes);
+    pw_free(dims->monomial_index.slots);
+    pw_free(dims->monomial_index.hashes);
+    pw_free(dims->poly_index.slots);
+    pw_free(dims->poly_index.hashes);
+}
+
+/* Before anything is added; what items point to stays the lender's, who does not change it. */
+static bool own_tables(struct pw_dims *dims)
+{
+    struct pw_dims own = {.atoms = NULL};
+    void *atoms = dims->atoms, *monomials = dims->monomials, *polys = dims->polys;
+
+    if (!dims->borrowed)
+        return true;
+    if (copy_items(&atoms, dims->atom_count, sizeof *dims->atoms, &own.atom_cap))
+        own.atoms = atoms;
+    if (copy_items(&monomials, dims->monomial_count, sizeof *dims->monomials, &own.monomial_cap))
+        own.monomials = monomials;
+    if (copy_items(&polys, dims->poly_count, sizeof *dims->polys, &own.poly_cap))
+        own.polys = polys;
+    own.atom_index = dims->atom_index;
+    own.monomial_index = dims->monomial_index;
+    own.poly_index = dims->poly_index;
+    if (!copy_index(&own.atom_index, dims->atom_count))
+        own.atom_index = (struct pw_dim_index){0};
+    if (!copy_index(&own.monomial_index, dims->monomial_count))
+        own.monomial_index = (struct pw_dim_index){0};
+    if (!copy_index(&own.poly_index, dims->poly_count))
+        own.poly_index = (struct pw_dim_index){0};
+    if (!own.atoms || !own.monomials || !own.polys || !own.atom_index.hashes || !own.monomial_index.hashes ||
+        !own.poly_index.hashes) {
+        free_tables(&own);
+        return false;
+    }
+    own.arena = dims->arena;
+    own.atom_count = dims->atom_count;
+    own.monomial_count = dims->monomial_count;
+    own.poly_count = dims->poly_count;
+    own.fresh = dims->fresh;
+    *dims = own;
     return true;
 }
 
@@ -202,10 +284,11 @@ static bool atom_add(struct pw_dims *dims, const struct pw_dim_atom *key, bool i
     size_t slot = 0;
     uint32_t item;
 
-    if (!index_reserve(&dims->atom_index, dims->atom_count))
-        return false;
     item = index_find(dims, &dims->atom_index, hash, key, atom_equal, &slot);
     if (item == UINT32_MAX) {
+        if (!own_tables(dims) || !index_reserve(&dims->atom_index, dims->atom_count))
+            return false;
+        index_find(dims, &dims->atom_index, hash, key, atom_equal, &slot);
         if (PW_GROW(dims->atoms, dims->atom_cap, dims->atom_count + 1, NULL) != PW_OK)
             return false;
         atom.weight = 1;
@@ -253,13 +336,14 @@ static bool monomial_add(struct pw_dims *dims, const struct monomial_key *key, u
     size_t slot = 0;
     uint32_t item;
 
-    if (!index_reserve(&dims->monomial_index, dims->monomial_count))
-        return false;
     item = index_find(dims, &dims->monomial_index, hash, key, monomial_equal, &slot);
     if (item != UINT32_MAX) {
         *out = item;
         return true;
     }
+    if (!own_tables(dims) || !index_reserve(&dims->monomial_index, dims->monomial_count))
+        return false;
+    index_find(dims, &dims->monomial_index, hash, key, monomial_equal, &slot);
     for (uint32_t i = 0; i < key->count; i++) {
         const struct pw_dim_atom *atom = &dims->atoms[key->factors[i].atom];
 
@@ -461,12 +545,13 @@ pw_dim pw_dim_sum_intern(struct pw_dims *dims, const struct pw_dim_sum *sum)
         return 0;
     if (sum->count == 1 && sum->terms[0].monomial == 0 && sum->terms[0].coefficient > 0)
         return sum->terms[0].coefficient;
-    if (!index_reserve(&dims->poly_index, dims->poly_count))
-        return PW_DIM_UNKNOWN;
     hash = poly_hash(sum);
     item = index_find(dims, &dims->poly_index, hash, sum, poly_equal, &slot);
     if (item != UINT32_MAX)
         return -1 - (pw_dim)item;
+    if (!own_tables(dims) || !index_reserve(&dims->poly_index, dims->poly_count))
+        return PW_DIM_UNKNOWN;
+    index_find(dims, &dims->poly_index, hash, sum, poly_equal, &slot);
     for (uint32_t i = 0; i < sum->count; i++) {
         const struct pw_dim_monomial *monomial = &dims->monomials[sum->terms[i].monomial];
 
@@ -519,19 +604,25 @@ pw_status pw_dims_create(struct pw_dims **out, struct pw_error *err)
     return PW_OK;
 }
 
+pw_status pw_dims_borrow(const struct pw_dims *base, struct pw_dims **out, struct pw_error *err)
+{
+    struct pw_dims *dims = pw_calloc(1, sizeof *dims);
+
+    if (dims == NULL)
+        return pw_error_memory(err, sizeof *dims);
+    *dims = *base;
+    dims->arena = (struct pw_arena){0};
+    dims->borrowed = true;
+    *out = dims;
+    return PW_OK;
+}
+
 void pw_dims_destroy(struct pw_dims *dims)
 {
     if (dims == NULL)
         return;
-    pw_free(dims->atoms);
-    pw_free(dims->monomials);
-    pw_free(dims->polys);
-    pw_free(dims->atom_index.slots);
-    pw_free(dims->atom_index.hashes);
-    pw_free(dims->monomial_index.slots);
-    pw_free(dims->monomial_index.hashes);
-    pw_free(dims->poly_index.slots);
-    pw_free(dims->poly_index.hashes);
+    if (!dims->borrowed)
+        free_tables(dims);
     pw_arena_clear(&dims->arena);
     pw_free(dims);
 }

@@ -73,6 +73,7 @@ struct pw_dims {
     size_t poly_count, poly_cap;
     struct pw_dim_index atom_index, monomial_index, poly_index;
     uint64_t fresh; /* symbols made by pw_dims_fresh */
+    bool borrowed;  /* the arrays are another table's still: they are copied before anything is added */
 };
 
 /* A polynomial under construction. `failed` means PW_DIM_UNKNOWN: overflow or a limit. */

@@ -29,7 +29,9 @@ void pw_verify_emit_event(struct pw_verify_state *state, struct pw_verify_event 
 
 const struct pw_signature *pw_verify_signature_at(const struct pw_verify_state *state, size_t position)
 {
-    return &state->request->inventory->signatures[state->selection[position]];
+    const struct pw_verify_signature *s = &state->signatures[position];
+
+    return s->own.call ? &s->own : &state->request->inventory->signatures[state->selection[position]];
 }
 
 bool pw_verify_over_budget(const struct pw_verify_state *state)

@@ -125,6 +125,12 @@ pw_status pw_verify_signature_begin(struct pw_verify_state *state, size_t positi
     pthread_mutex_lock(&state->lock);
     pw_verify_emit_event(state, &begun);
     pthread_mutex_unlock(&state->lock);
+    status = pw_call_own_init(signature->call, &s->call, err);
+    if (status != PW_OK)
+        return status;
+    s->own = *signature;
+    s->own.call = &s->call.call;
+    signature = &s->own;
     status = pw_impl_find(signature->call, request->kernels, request->device, &s->arena, &s->impls, err);
     if (status != PW_OK)
         return status;
@@ -222,5 +228,6 @@ void pw_verify_signature_settle(struct pw_verify_state *state, size_t position)
 void pw_verify_signature_clear(struct pw_verify_signature *signature)
 {
     pw_case_plan_destroy(signature->plan);
+    pw_call_own_clear(&signature->call);
     pw_arena_clear(&signature->arena);
 }

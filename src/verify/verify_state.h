@@ -7,6 +7,8 @@
 
 struct pw_verify_signature {
     struct pw_arena arena;
+    struct pw_signature own; /* the inventory's, with a call that only the thread at work on it uses */
+    struct pw_call_own call;
     struct pw_impl_list impls;
     struct pw_case_plan *plan; /* NULL: nothing of it runs on the target */
     struct pw_signature_result summary;
@@ -37,6 +39,7 @@ struct pw_verify_state {
 bool pw_verify_cancelled(const struct pw_verify_request *request);
 /* Fills in progress and calls the request's emit; the lock is held. */
 void pw_verify_emit_event(struct pw_verify_state *state, struct pw_verify_event *event);
+/* Once it has begun, with a call of its own: for the thread that works on it. */
 const struct pw_signature *pw_verify_signature_at(const struct pw_verify_state *state, size_t position);
 bool pw_verify_over_budget(const struct pw_verify_state *state);
 

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "base/mem.h"
 #include "base/random.h"
 #include "tensor/dim.h"
 
@@ -396,6 +397,68 @@ static void test_random_expressions(void **state)
     }
 }
 
+/* A borrowed table says the same of the same dims; what it adds stays its own, in memory that may be the lender's next.
+ */
+static void test_borrowed(void **state)
+{
+    pw_dim old = parse("2*batch + floor((h + 1)/2)"), minus = pw_dims_int(dims, -3), sum, next, fresh;
+    struct pw_dims *base = dims, *borrowed = NULL, *other = NULL;
+    int64_t value = 0;
+
+    (void)state;
+    assert_int_equal(pw_dims_borrow(base, &borrowed, NULL), PW_OK);
+    assert_int_equal(pw_dims_borrow(base, &other, NULL), PW_OK);
+    dims = borrowed;
+    assert_int_equal(parse("2*batch + floor((h + 1)/2)"), old);
+    assert_true(pw_dims_value(dims, minus, &value));
+    assert_int_equal(value, -3);
+    sum = pw_dims_add(dims, old, parse("new"));
+    check_text(sum, "2*batch + floor((h + 1)/2) + new");
+    for (int i = 0; i < 1000; i++) /* arrays grow */
+        sum = pw_dims_add(dims, sum, parse("more"));
+    fresh = pw_dims_fresh(dims, "size");
+    check_text(old, "2*batch + floor((h + 1)/2)");
+    dims = other;
+    next = parse("other");
+    check_text(next, "other");
+    assert_int_equal(parse("2*batch + floor((h + 1)/2)"), old);
+    dims = base;
+    pw_dims_destroy(other);
+    next = parse("third"); /* the lender's again, now that nobody reads it beside */
+    check_text(next, "third");
+    check_text(old, "2*batch + floor((h + 1)/2)");
+    assert_int_not_equal(fresh, PW_DIM_UNKNOWN);
+    pw_dims_destroy(borrowed);
+    check_text(next, "third");
+}
+
+/* A borrowed table that has no memory to become its own does not know what is new, and stays as it was. */
+static void test_borrowed_without_memory(void **state)
+{
+    struct pw_dims *base = dims, *borrowed = NULL;
+    pw_dim old = parse("batch*h");
+
+    (void)state;
+    for (uint64_t nth = 1; nth < 40; nth++) {
+        pw_dim made;
+
+        assert_int_equal(pw_dims_borrow(base, &borrowed, NULL), PW_OK);
+        dims = borrowed;
+        pw_mem_fail_at(nth, 1);
+        made = pw_dims_mul(dims, old, pw_dims_add(dims, old, 7));
+        pw_mem_fail_at(0, 0);
+        assert_int_equal(parse("batch*h"), old);
+        check_text(old, "batch*h");
+        if (made != PW_DIM_UNKNOWN)
+            check_text(made, "batch*batch*h*h + 7*batch*h");
+        pw_dims_destroy(borrowed);
+        dims = base;
+        if (made != PW_DIM_UNKNOWN)
+            break;
+        assert_true(nth < 39);
+    }
+}
+
 static void test_many(void **state)
 {
     pw_dim n = parse("n"), last = n;
@@ -425,6 +488,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_symbols, setup, teardown),
         cmocka_unit_test_setup_teardown(test_limits, setup, teardown),
         cmocka_unit_test_setup_teardown(test_random_expressions, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_borrowed, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_borrowed_without_memory, setup, teardown),
         cmocka_unit_test_setup_teardown(test_many, setup, teardown),
     };
 

@@ -63,10 +63,84 @@ static void test_two_sessions(void **state)
     assert_int_equal(pw_opening_sessions(opening, &sessions, &err), PW_OK);
     for (int k = 0; k < 2; k++)
         assert_in_range(pw_session_inventory(sessions[k])->node_count, 2000, 3000); /* but constants */
+    assert_ptr_equal(pw_session_model(sessions[0]), pw_session_model(sessions[1])); /* it was read once */
+    assert_ptr_equal(pw_session_inventory(sessions[0]), pw_session_inventory(sessions[1]));
+    assert_ptr_equal(pw_session_concrete(sessions[0]), pw_session_concrete(sessions[1]));
+    assert_string_equal(pw_session_graph_id(sessions[0]), pw_session_graph_id(sessions[1]));
     pw_opening_progress(opening, &so_far);
     assert_string_equal(so_far.unit, "nodes");
     assert_in_range(so_far.done, 1, so_far.total); /* it was counted on the thread that read */
     pw_opening_close(opening);
+}
+
+static struct pw_session *open_one(const struct pw_session *beside)
+{
+    struct pw_session_options options = {.model_path = path, .target = "reference", .db = "", .seed = 1, .jobs = 2};
+    struct pw_session *session = NULL;
+    struct pw_error err = {0};
+
+    if (beside)
+        options.model_path = "/nonexistent/model.onnx"; /* it is not read again */
+    assert_int_equal(beside ? pw_session_open_beside(beside, &options, &session, &err)
+                            : pw_session_open(&options, &session, &err),
+                     PW_OK);
+    return session;
+}
+
+/* Events up to the end of a verification of all signatures; their number. */
+static size_t finish(struct pw_session *session)
+{
+    size_t signatures = 0;
+
+    for (bool finished = false; !finished;) {
+        struct pollfd wait = {.fd = pw_session_fd(session), .events = POLLIN};
+        struct pw_event *event;
+
+        poll(&wait, 1, -1);
+        while ((event = pw_session_next(session))) {
+            if (event->kind == PW_EVENT_FINISHED) {
+                assert_false(event->failed);
+                finished = true;
+            }
+            signatures += event->kind == PW_EVENT_SIGNATURE;
+            pw_event_free(event);
+        }
+    }
+    return signatures;
+}
+
+/* Two sessions of one graph work at the same time, while the client reads it too; and either may end first. */
+static void test_shared_graph(void **state)
+{
+    (void)state;
+    for (int first_ends = 0; first_ends < 2; first_ends++) {
+        struct pw_session *a = open_one(NULL), *b = open_one(a), *ends = first_ends ? a : b,
+                          *stays = first_ends ? b : a;
+        const struct pw_inventory *inventory = pw_session_concrete(stays);
+        struct pw_session_run_options run = {.mode = PW_ENDTOEND_OUTPUTS};
+        struct pw_buf text = {0};
+        struct pw_error err = {0};
+
+        assert_int_equal(pw_session_verify(a, NULL, 0, false, NULL, &err), PW_OK);
+        assert_int_equal(pw_session_verify(b, NULL, 0, false, NULL, &err), PW_OK);
+        assert_int_equal(finish(a), pw_session_inventory(a)->signature_count);
+        assert_int_equal(finish(b), pw_session_inventory(a)->signature_count);
+        assert_int_equal(pw_session_run(a, &run, NULL, &err), PW_OK); /* draws inputs from what the graph says */
+        assert_int_equal(pw_session_run(b, &run, NULL, &err), PW_OK);
+        for (size_t i = 0; i < inventory->signature_count; i++)
+            for (int k = 0; k < inventory->signatures[i].call->output_count; k++)
+                for (int d = 0; d < inventory->signatures[i].call->out[k].rank; d++)
+                    pw_dims_print(inventory->signatures[i].call->dims, inventory->signatures[i].call->out[k].dims[d],
+                                  &text);
+        finish(a);
+        finish(b);
+        pw_buf_clear(&text);
+        pw_session_close(ends);
+        assert_int_equal(pw_session_verify(stays, NULL, 0, false, NULL, &err), PW_OK);
+        assert_int_equal(finish(stays), inventory->signature_count);
+        assert_string_equal(pw_session_model(stays)->path, path);
+        pw_session_close(stays);
+    }
 }
 
 static void test_error(void **state)
@@ -131,10 +205,8 @@ static void test_cancel(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_two_sessions),
-        cmocka_unit_test(test_error),
-        cmocka_unit_test(test_close_while_reading),
-        cmocka_unit_test(test_cancel),
+        cmocka_unit_test(test_two_sessions),        cmocka_unit_test(test_shared_graph), cmocka_unit_test(test_error),
+        cmocka_unit_test(test_close_while_reading), cmocka_unit_test(test_cancel),
     };
 
     return cmocka_run_group_tests(tests, write_model, remove_model);
