@@ -84,7 +84,7 @@ struct pw_session {
     pthread_cond_t submitted;
     struct pw_job *first_job, *last_job, *running;
     int next_job;
-    volatile bool closing;
+    _Atomic bool closing; /* read without the lock by the worker */
     int64_t recorded_run; /* in the store, of the job that began last; 0: none */
 
     struct pw_peaks peaks; /* under lock: as last measured; count 0: not */
