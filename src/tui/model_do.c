@@ -25,6 +25,7 @@ void pw_tui_select(struct pw_tui *tui)
             tui->selection[tui->selection_count++] = i;
     if (tui->selection_count || !tui->item_count)
         return;
+    tui->placed = true;
     if (current != SIZE_MAX)
         tui->selection[tui->selection_count++] = current;
     for (size_t i = 0; current == SIZE_MAX && i < tui->visible_count; i++) /* a head: its group */
@@ -140,6 +141,7 @@ void pw_tui_act_copy(struct pw_tui *tui)
     size_t signature = chosen(tui);
     const struct pw_tui_case *c = signature == SIZE_MAX ? NULL : telling_case(&tui->at->signatures[signature]);
 
+    tui->placed = true;
     if (!c) {
         pw_tui_say(tui, false, "no case of it was run in this session: v verifies it");
         return;

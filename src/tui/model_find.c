@@ -17,6 +17,7 @@ static void find_in_inventory(struct pw_tui *tui, int step)
         if (tui->items[at].kind == PW_ITEM_SIGNATURE &&
             (tui->filter[0] || pw_tui_problem(tui, tui->items[at].signature))) {
             tui->cursor = at;
+            tui->placed = true;
             return;
         }
     }

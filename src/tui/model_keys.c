@@ -1,9 +1,21 @@
 /* What keys, clicks and the wheel do: tables of keys per screen, from which footer and help are drawn. */
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "baseline/triage.h"
 #include "tui/tui.h"
+
+/* At the foot until the next key; nothing for the log of messages. */
+static PW_PRINTF(2, 3) void hint(struct pw_tui *tui, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(tui->flash, sizeof tui->flash, format, args);
+    va_end(args);
+    tui->flash_failed = false;
+}
 
 /* ---- moving ---- */
 
@@ -14,6 +26,7 @@ static void move_cursor(struct pw_tui *tui, long steps)
     if (at > last)
         at = last;
     tui->cursor = at < 0 ? 0 : (size_t)at;
+    tui->placed = true;
 }
 
 static void scroll_lines(struct pw_tui *tui, int steps)
@@ -110,6 +123,7 @@ void pw_tui_go(struct pw_tui *tui, pw_screen screen)
         }
         choose_detail(tui, current);
         tui->detail_from = PW_SCREEN_INVENTORY;
+        tui->placed = true;
     }
     if ((screen == PW_SCREEN_HELP || screen == PW_SCREEN_MESSAGES) && tui->screen != PW_SCREEN_HELP &&
         tui->screen != PW_SCREEN_MESSAGES)
@@ -236,18 +250,26 @@ static void act_redraw(struct pw_tui *tui)
 
 /* ---- rows ---- */
 
+/* The column may be one that does not fit. */
+static void say_sorted(struct pw_tui *tui)
+{
+    hint(tui, "sorted by %s, %s", pw_tui_column_name(tui->sort), tui->descending ? "downwards" : "upwards");
+}
 static void act_sort(struct pw_tui *tui)
 {
     pw_tui_sort_by(tui, (pw_column)((tui->sort + 1) % PW_COLUMN_COUNT));
+    say_sorted(tui);
 }
 static void act_sort_back(struct pw_tui *tui)
 {
     pw_tui_sort_by(tui, (pw_column)((tui->sort + PW_COLUMN_COUNT - 1) % PW_COLUMN_COUNT));
+    say_sorted(tui);
 }
 static void act_reverse(struct pw_tui *tui)
 {
     tui->descending = !tui->descending;
     pw_tui_rows_changed(tui);
+    say_sorted(tui);
 }
 static void act_group(struct pw_tui *tui)
 {
@@ -286,8 +308,10 @@ static void act_problems(struct pw_tui *tui)
     bool show = strcmp(tui->filter, PW_TUI_PROBLEMS) != 0;
 
     pw_tui_set_filter(tui, show ? PW_TUI_PROBLEMS : "");
-    if (show) /* the worst is the first, whatever the cursor was on */
+    if (show) { /* the worst is the first, whatever the cursor was on */
         tui->cursor = 0;
+        tui->placed = false;
+    }
     pw_tui_go(tui, PW_SCREEN_INVENTORY);
 }
 
@@ -299,6 +323,7 @@ static bool fold(struct pw_tui *tui, bool open)
     if (!tui->item_count)
         return false;
     item = tui->items[tui->cursor];
+    tui->placed = true;
     if (item.kind == PW_ITEM_GROUP) {
         if (tui->groups[item.index].folded == !open)
             return false;
@@ -631,6 +656,7 @@ static void on_prompt_key(struct pw_tui *tui, uint32_t key)
     tui->completion = -1;
     if (kind == PW_PROMPT_QUERY) {
         pw_tui_set_filter(tui, outcome == PW_PROMPT_DROPPED ? tui->filter_before : tui->prompt.text);
+        tui->placed = tui->placed || outcome == PW_PROMPT_ACCEPTED;
     } else if (kind == PW_PROMPT_SEARCH) {
         snprintf(tui->search, sizeof tui->search, "%.100s", outcome == PW_PROMPT_DROPPED ? "" : tui->prompt.text);
         if (outcome == PW_PROMPT_ACCEPTED && tui->search[0])
@@ -651,16 +677,13 @@ static bool act_on(struct pw_tui *tui, const struct pw_tui_key *keys, uint32_t k
     return false;
 }
 
-/* Said, not logged: a slip of a finger is no message. */
 static void unknown_key(struct pw_tui *tui, uint32_t key)
 {
     char name[8] = "";
 
-    tui->flash_failed = false;
     if (key > ' ' && key < PW_KEY_UP)
         name[pw_text_encode(name, key)] = '\0';
-    snprintf(tui->flash, sizeof tui->flash, "%s%s does nothing here: ? lists the keys", name[0] ? "" : "this key",
-             name);
+    hint(tui, "%s does nothing here: ? lists the keys", name[0] ? name : "this key");
 }
 
 static void on_key(struct pw_tui *tui, uint32_t key)
@@ -712,6 +735,7 @@ static void on_click(struct pw_tui *tui, int row, int column)
         act_open(tui);
     } else if (at < tui->item_count) {
         tui->cursor = at;
+        tui->placed = true;
     }
 }
 

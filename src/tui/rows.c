@@ -236,6 +236,10 @@ void pw_tui_items_changed(struct pw_tui *tui)
             add_signature(tui, tui->visible[i]);
     else
         list_groups(tui);
+    if (!tui->placed) {
+        tui->cursor = 0;
+        return;
+    }
     for (size_t i = 0; i < tui->item_count; i++) {
         const struct pw_tui_item *item = &tui->items[i];
 

@@ -166,6 +166,40 @@ static pw_status open_screen(struct pw_error *err)
         "the terminal '%s' (TERM) cannot move its cursor: portwright inventory and check write plain text", name);
 }
 
+/* tmux and screen pass on what they don't know in an envelope of theirs; screen's is short, so that it takes several.
+ */
+static const struct envelope {
+    const char *variable; /* set inside of it */
+    const char *open, *close;
+    size_t room; /* bytes; 0: any */
+} envelopes[] = {{"TMUX", "\033Ptmux;\033", "\033\\", 0}, {"STY", "\033P", "\033\\", 240}};
+
+/* Of one in the other both variables are set, and TERM is the inner one's. */
+static const struct envelope *find_envelope(void)
+{
+    const struct envelope *found = NULL;
+    const char *name = getenv("TERM");
+
+    for (size_t i = 0; i < PW_COUNT_OF(envelopes); i++) {
+        const char *value = getenv(envelopes[i].variable);
+
+        if (value && *value && (!found || !name || !pw_text_starts(name, "tmux")))
+            found = &envelopes[i];
+    }
+    return found;
+}
+
+/* screen 4 keeps a lone Esc to itself until the next key comes, while a program has the mouse. */
+static bool wants_mouse(void)
+{
+    const char *wanted = getenv("PORTWRIGHT_MOUSE");
+    const struct envelope *inside = find_envelope();
+
+    if (wanted && *wanted)
+        return strcmp(wanted, "0") != 0;
+    return !inside || strcmp(inside->variable, "STY") != 0;
+}
+
 pw_status pw_term_open(int color, struct pw_error *err)
 {
     pw_status status;
@@ -189,7 +223,8 @@ pw_status pw_term_open(int color, struct pw_error *err)
     nodelay(stdscr, TRUE);
     leaveok(stdscr, TRUE);
     curs_set(0);
-    mousemask(BUTTON1_CLICKED | BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED, NULL);
+    if (wants_mouse())
+        mousemask(BUTTON1_CLICKED | BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED, NULL);
     mouseinterval(0);
     define_key("\033[200~", PASTE_BEGIN);
     define_key("\033[201~", PASTE_END);
@@ -387,25 +422,6 @@ int pw_term_edit(const char *path, struct pw_error *err)
         return -1;
     }
     return WIFEXITED(state) ? WEXITSTATUS(state) : 128 + WTERMSIG(state);
-}
-
-/* tmux and screen pass on what they don't know in an envelope of theirs; screen's is short, so that it takes several.
- */
-static const struct envelope {
-    const char *variable; /* set inside of it */
-    const char *open, *close;
-    size_t room; /* bytes; 0: any */
-} envelopes[] = {{"TMUX", "\033Ptmux;\033", "\033\\", 0}, {"STY", "\033P", "\033\\", 240}};
-
-static const struct envelope *find_envelope(void)
-{
-    for (size_t i = 0; i < PW_COUNT_OF(envelopes); i++) {
-        const char *value = getenv(envelopes[i].variable);
-
-        if (value && *value)
-            return &envelopes[i];
-    }
-    return NULL;
 }
 
 void pw_term_copy(const char *text)

@@ -422,6 +422,7 @@ struct pw_tui {
     struct pw_tui_item *items; /* what is listed: visible with heads and nodes; owned */
     size_t item_count, item_cap;
     size_t cursor, top; /* positions in items */
+    bool placed;        /* by the person: it stays with its row; before that it stays on the first */
     pw_column sort;
     bool descending;
     pw_group group;

@@ -117,9 +117,13 @@ mux send-keys -t w fg Enter
 shows "continued again" "signatures"
 kill -9 "$(pgrep -n -f "^$PORTWRIGHT $model")"
 mux send-keys -t w reset C-j
-mux send-keys -t w "echo as before" C-j
-mux send-keys -t w "echo and a line more" Enter
-shows "killed, and reset gives the terminal back" "and a line more"
+for _ in $(seq 30); do # reset drops what is typed while it waits
+    mux send-keys -t w "echo as' 'before" C-j
+    sleep 0.5
+    mux capture-pane -p -t w | grep -q "as before" && break
+done
+mux send-keys -t w "echo a' 'line more" Enter
+shows "killed, and reset gives the terminal back" "a line more"
 mux send-keys -t w "$PORTWRIGHT $model" Enter
 shows "the workbench once more" "signatures"
 mux send-keys -t w q

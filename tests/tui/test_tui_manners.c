@@ -46,6 +46,31 @@ static void test_three_keys(void **state)
     close_tui(tui);
 }
 
+/* The cursor waits on the first row, which is the worst, until it is moved or its row acted on; then it stays. */
+static void test_cursor_waits(void **state)
+{
+    struct pw_tui *tui = open_tui(24, 80);
+
+    (void)state;
+    device_opens(tui);
+    fails(tui, 1, "off by one");
+    shows(tui, "> Softmax-13");
+    fails(tui, 0, "worse");
+    shows(tui, "> MatMul-13");
+    press(tui, "j");
+    shows(tui, "> Softmax-13");
+    press(tui, "r");
+    shows(tui, "> Softmax-13");
+    close_tui(tui);
+    tui = open_tui(24, 80);
+    device_opens(tui);
+    shows(tui, "> x:Mystery");
+    press(tui, "v");
+    fails(tui, 0, "worse");
+    shows(tui, "> x:Mystery");
+    close_tui(tui);
+}
+
 static void test_narrow_summary(void **state)
 {
     struct pw_tui *tui = open_tui(10, 40);
@@ -213,11 +238,11 @@ static void test_long_message(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_three_keys),          cmocka_unit_test(test_narrow_summary),
-        cmocka_unit_test(test_nothing_listed),      cmocka_unit_test(test_failures_open),
-        cmocka_unit_test(test_click_opens_failure), cmocka_unit_test(test_every_key_answers),
-        cmocka_unit_test(test_decisions_are_said),  cmocka_unit_test(test_no_answer),
-        cmocka_unit_test(test_long_message),
+        cmocka_unit_test(test_three_keys),        cmocka_unit_test(test_narrow_summary),
+        cmocka_unit_test(test_cursor_waits),      cmocka_unit_test(test_nothing_listed),
+        cmocka_unit_test(test_failures_open),     cmocka_unit_test(test_click_opens_failure),
+        cmocka_unit_test(test_every_key_answers), cmocka_unit_test(test_decisions_are_said),
+        cmocka_unit_test(test_no_answer),         cmocka_unit_test(test_long_message),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
