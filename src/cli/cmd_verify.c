@@ -18,7 +18,7 @@
 
 struct texts { /* of the command line */
     const char *op, *case_id, *budget, *timeout, *cases, *dists, *dtypes, *max_failures, *captured;
-    const char *fail_fast, *explain, *no_shrink, *graph_shapes, *sanitize;
+    const char *fail_fast, *explain, *no_shrink, *graph_shapes, *sanitize, *huge;
 };
 
 /* Cuts the next word of a list off; false at its end. */
@@ -86,6 +86,15 @@ static pw_status parse_count(const char *name, const char *text, int *out, struc
     return PW_OK;
 }
 
+/* Of tests, on machines without the memory. */
+static pw_status huge_elements(const char *text, int64_t *out, struct pw_error *err)
+{
+    if (!pw_text_int64(text, out) || *out < 1 << 16 || *out > (int64_t)1 << 40)
+        return pw_error_set(err, PW_ERR_USAGE,
+                            "PORTWRIGHT_HUGE_ELEMENTS: expected a number from 2^16 to 2^40, found '%s'", text);
+    return PW_OK;
+}
+
 static pw_status read_effort(const struct texts *t, struct pw_verify_effort *effort, struct pw_error *err)
 {
     pw_status status = PW_OK;
@@ -95,8 +104,15 @@ static pw_status read_effort(const struct texts *t, struct pw_verify_effort *eff
                                         .fail_fast = t->fail_fast != NULL,
                                         .no_shrink = t->no_shrink != NULL,
                                         .shapes = t->graph_shapes ? -1 : 0,
+                                        .huge = t->huge != NULL,
                                         .explain = t->explain != NULL};
-    if (t->budget)
+    if (status == PW_OK && getenv("PORTWRIGHT_HUGE_ELEMENTS"))
+        status = huge_elements(getenv("PORTWRIGHT_HUGE_ELEMENTS"), &effort->huge_elements, err);
+    if (status == PW_OK && t->huge &&
+        (t->budget || t->dists || t->cases || t->captured || t->graph_shapes || t->case_id))
+        status = pw_error_set(err, PW_ERR_USAGE,
+                              "--huge is one case a signature: --op, --dtype and --case-timeout go with it");
+    if (status == PW_OK && t->budget)
         status = pw_options_duration("--budget", t->budget, &effort->budget_ns, err);
     if (status == PW_OK && t->timeout)
         status = pw_options_duration("--case-timeout", t->timeout, &effort->case_timeout_ns, err);
@@ -212,6 +228,8 @@ int pw_cmd_verify(int argc, char **argv)
         {"max-failures", "N", "stop after so many failed cases", &t.max_failures},
         {"no-shrink", NULL, "leave failing cases as large as they are", &t.no_shrink},
         {"explain", NULL, "run nothing: say what would be judged, how strictly and why", &t.explain},
+        {"huge", NULL, "one case of more than 2^31 elements a signature, where memory suffices: overflowing indices",
+         &t.huge},
         {"sanitize", NULL, "kernels on Oclgrind: races, bounds, uninitialised reads, barriers; MODEL may be left out",
          &t.sanitize},
         {0}};

@@ -207,7 +207,8 @@ static bool gate_alone(const struct pw_signature_result *row)
 
 static bool says_more(const struct pw_signature_result *row)
 {
-    return gate_alone(row) || (row && row->standing == PW_STANDING_HELD && row->gate_reason);
+    return gate_alone(row) || (row && row->standing == PW_STANDING_HELD && row->gate_reason) ||
+           (row && row->standing == PW_STANDING_UNPROVEN && row->cases > 0);
 }
 
 /* A signature that fails the gate without a failed case, and why its first case gave no evidence; or one that held by

@@ -245,6 +245,8 @@ static void fill_regions(struct pw_exec *x, struct pw_link *link)
                 memset(data, 0, b->size);
         } else if (b->size > 0) {
             memcpy(data, from, b->size);
+            if (r->taken && b->kind == PW_BUFFER_INPUT)
+                r->taken(r->taken_user, b->index);
         }
     }
 }
@@ -432,6 +434,8 @@ static pw_status execute(struct pw_device *device, const struct pw_exec_request 
     }
     if (status == PW_OK) {
         status = exchange(&x, &slot->link, err);
+        if (request->taken)
+            pw_link_end(&slot->link);
         pw_pool_release(device, slot);
     }
     pw_buf_clear(&x.body);

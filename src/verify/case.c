@@ -28,8 +28,9 @@ void pw_case_settle(struct pw_case_run *run, pw_verdict verdict, const char *rea
     run->result.reason = pw_case_keep(run, reason);
 }
 
-static void describe_shapes(struct pw_case_run *run, const struct pw_case_inputs *inputs)
+void pw_case_describe(struct pw_case_run *run)
 {
+    const struct pw_case_inputs *inputs = &run->inputs;
     struct pw_buf text = {0};
     bool first = true;
 
@@ -56,7 +57,7 @@ static void describe_shapes(struct pw_case_run *run, const struct pw_case_inputs
     pw_buf_clear(&text);
 }
 
-static pw_verdict verdict_of(pw_status status)
+pw_verdict pw_case_verdict_of(pw_status status)
 {
     switch (status) {
     case PW_ERR_CRASH:
@@ -68,7 +69,7 @@ static pw_verdict verdict_of(pw_status status)
     }
 }
 
-static int64_t deadline(const struct pw_case_run *run, const struct pw_call *call)
+int64_t pw_case_deadline(const struct pw_case_run *run, const struct pw_call *call)
 {
     int64_t set = run->request->effort.case_timeout_ns;
 
@@ -88,7 +89,7 @@ pw_status pw_case_target(struct pw_case_run *run, const struct pw_case_inputs *i
                                       .output_count = inputs->call.output_count,
                                       .poison = true,
                                       .exact_end = again,
-                                      .deadline_ns = deadline(run, &inputs->call),
+                                      .deadline_ns = pw_case_deadline(run, &inputs->call),
                                       .cancel = run->request->cancel,
                                       .seed = run->spec->seed ^ (again ? SECOND_SEED : 0)};
     struct pw_exec_reply reply = {0};
@@ -101,7 +102,7 @@ pw_status pw_case_target(struct pw_case_run *run, const struct pw_case_inputs *i
     if (status == PW_ERR_CANCELLED || status == PW_ERR_NO_MEMORY) {
         status = pw_error_set(err, status, "%s", failure.message);
     } else if (status != PW_OK) {
-        pw_case_settle(run, verdict_of(status), failure.message);
+        pw_case_settle(run, pw_case_verdict_of(status), failure.message);
         status = PW_OK;
     } else if (reply.overrun || reply.input_changed) {
         char reason[256];
@@ -253,7 +254,7 @@ static pw_dtype output_dtype(const struct pw_call *call)
     return PW_DTYPE_UNDEFINED;
 }
 
-static void begin(struct pw_case_run *run)
+void pw_case_begin(struct pw_case_run *run)
 {
     struct pw_case_result *result = &run->result;
 
@@ -269,8 +270,7 @@ static void begin(struct pw_case_run *run)
     pw_case_id_print(run->signature, run->spec, result->id);
 }
 
-/* The implementation for the case's own call: a changed shape or dtype may be served by another one. */
-static pw_status choose_impl(struct pw_case_run *run, bool *found, struct pw_error *err)
+pw_status pw_case_choose(struct pw_case_run *run, bool *found, struct pw_error *err)
 {
     const struct pw_impl *impl = run->impl;
     struct pw_impl_list list;
@@ -303,7 +303,7 @@ pw_status pw_case_execute(struct pw_case_run *run, struct pw_error *err)
     bool found = false;
     pw_status status;
 
-    begin(run);
+    pw_case_begin(run);
     status = pw_case_draw(run->signature, run->spec, run->capture, &run->inputs, &why, &failure);
     if (status == PW_ERR_MODEL && run->spec->change_count) { /* these contents do not go with this shape */
         pw_buf_puts(&why, failure.message);
@@ -314,9 +314,9 @@ pw_status pw_case_execute(struct pw_case_run *run, struct pw_error *err)
         goto done;
     }
     if (status == PW_OK) {
-        describe_shapes(run, &run->inputs);
+        pw_case_describe(run);
         run->result.dtype = output_dtype(&run->inputs.call);
-        status = choose_impl(run, &found, &failure);
+        status = pw_case_choose(run, &found, &failure);
     }
     if (status == PW_OK && found)
         status = pw_judge_prepare(run, &failure);

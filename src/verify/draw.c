@@ -7,6 +7,7 @@
 
 #include "graph/infer.h"
 #include "verify/draw.h"
+#include "verify/huge.h"
 #include "verify/verify_internal.h"
 
 void pw_case_inputs_clear(struct pw_case_inputs *inputs)
@@ -273,8 +274,16 @@ static pw_status draw_input(const struct pw_signature *signature, const struct p
     if (status != PW_OK)
         return status;
     out->values[i].kind = PW_VALUE_TENSOR;
+    if (out->huge && out->values[i].tensor.count >= PW_HUGE_PART) {
+        if (!pw_draw_hashed(&out->values[i].tensor, &fill, spec->seed, (uint64_t)i))
+            pw_buf_printf(why, "input %d: so many elements are only drawn freely, and as integers", i);
+        return PW_OK;
+    }
     pw_draw_habits(call, i, &draw);
     pw_draw_tensor(&out->values[i].tensor, &draw);
+    if (out->huge && pw_dtype_is_integer(info->dtype) && fill.int_high > PW_DRAW_INT_RANGE &&
+        out->values[i].tensor.count)
+        pw_tensor_set_int(&out->values[i].tensor, out->values[i].tensor.count - 1, fill.int_high); /* the far end */
     return PW_OK;
 }
 

@@ -54,6 +54,8 @@ static pw_status run_minimum(struct pw_verify_state *state, size_t position, str
         return status;
     if (state->request->case_id)
         return pw_verify_signature_case_id(state, position, err);
+    if (state->request->effort.huge)
+        return pw_verify_signature_huge(state, position, err);
     return pw_verify_signature_cases(state, position, pw_case_plan_minimum(s->plan), LEAST_CASES, err);
 }
 
@@ -114,6 +116,8 @@ static void run_threads(struct pw_verify_state *state)
     pthread_t threads[MAX_THREADS];
     int started = 0;
 
+    if (state->request->effort.huge)
+        jobs = 1; /* the memory is counted for one case */
     if (jobs > MAX_THREADS)
         jobs = MAX_THREADS;
     while (started < jobs - 1 && pthread_create(&threads[started], NULL, thread_main, state) == 0)
@@ -193,7 +197,7 @@ static void promise(struct pw_verify_state *state)
     for (size_t i = 0; i < state->selection_count; i++) {
         size_t each = effort->min_cases > 0 ? (size_t)effort->min_cases : PW_VERIFY_MIN_CASES;
 
-        state->signatures[i].promised = state->request->case_id ? 1 : each;
+        state->signatures[i].promised = state->request->case_id || effort->huge ? 1 : each;
         state->total += state->signatures[i].promised;
     }
 }

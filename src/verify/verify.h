@@ -135,6 +135,8 @@ struct pw_verify_effort {
     int max_failures;        /* stop after so many failed cases; 0 = no limit */
     bool no_shrink;          /* leave failing cases as they are */
     const char *captured;    /* folder written by verify/capture.h; NULL: no captured activations */
+    bool huge;               /* instead of all these one case a signature, of more than 2^31 elements (verify/huge.h) */
+    int64_t huge_elements;   /* so many are huge: for tests, which have not the memory; 0 = 2^31 */
     bool explain;            /* run nothing: say in each summary what would be judged, how and why */
 };
 

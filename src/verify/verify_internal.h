@@ -23,6 +23,7 @@ struct pw_case_inputs {
     const struct pw_value *in[PW_OP_MAX_FORMALS]; /* NULL: omitted */
     bool constant[PW_OP_MAX_FORMALS];
     int count;
+    bool huge; /* set before they are drawn: what is large is drawn by a hash of the index (huge.h) */
     struct pw_call call;
 };
 
@@ -64,6 +65,14 @@ struct pw_case_run {
 pw_status pw_case_execute(struct pw_case_run *run, struct pw_error *err);
 void pw_case_run_clear(struct pw_case_run *run);
 
+/* The parts of it. begin: an empty result with the case's id. describe: the shapes of the inputs drawn. choose: the
+ * implementation for the case's own call, as a changed shape or dtype may be served by another one, and its plan;
+ * *found false: none, which settles the case. */
+void pw_case_begin(struct pw_case_run *run);
+void pw_case_describe(struct pw_case_run *run);
+pw_status pw_case_choose(struct pw_case_run *run, bool *found, struct pw_error *err);
+int64_t pw_case_deadline(const struct pw_case_run *run, const struct pw_call *call);
+pw_verdict pw_case_verdict_of(pw_status status); /* of a run on the target that failed */
 void pw_case_settle(struct pw_case_run *run, pw_verdict verdict, const char *reason);
 const char *pw_case_keep(struct pw_case_run *run, const char *text);
 

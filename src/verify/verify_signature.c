@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "verify/huge.h"
 #include "verify/shrink.h"
 #include "verify/verify_state.h"
 
@@ -56,8 +57,17 @@ static void count_case(struct pw_verify_state *state, struct pw_verify_signature
         state->stop = totals->stopped = true;
 }
 
+/* A case that was asked for by its id, or by --huge. */
+static bool is_huge(const struct pw_verify_state *state, const struct pw_signature *signature,
+                    const struct pw_case_spec *spec)
+{
+    return (state->request->effort.huge || state->request->case_id) &&
+           pw_huge_is(signature, spec, pw_huge_threshold(state->request));
+}
+
+/* skip: why the case is not run; NULL: it is. */
 static pw_status run_case(struct pw_verify_state *state, size_t position, const struct pw_case_spec *spec,
-                          struct pw_error *err)
+                          const char *skip, struct pw_error *err)
 {
     struct pw_verify_signature *signature = &state->signatures[position];
     struct pw_case_run run = {.request = state->request,
@@ -66,9 +76,16 @@ static pw_status run_case(struct pw_verify_state *state, size_t position, const 
                               .spec = spec,
                               .capture = state->capture};
     struct pw_verify_event event = {.kind = PW_VERIFY_CASE, .signature = state->selection[position]};
-    pw_status status = pw_case_execute(&run, err);
+    bool huge = !skip && is_huge(state, run.signature, spec);
+    pw_status status = PW_OK;
 
-    if (status == PW_OK && failed(run.result.verdict) && run.result.verdict != PW_VERDICT_TIMEOUT &&
+    if (skip) {
+        pw_case_begin(&run);
+        pw_case_settle(&run, PW_VERDICT_SKIPPED, skip);
+    } else {
+        status = huge ? pw_huge_execute(&run, err) : pw_case_execute(&run, err);
+    }
+    if (status == PW_OK && failed(run.result.verdict) && run.result.verdict != PW_VERDICT_TIMEOUT && !huge &&
         !state->request->effort.no_shrink && signature->plan && signature->shrunk < SHRUNK_MAX) {
         signature->shrunk++;
         status = pw_shrink(&run, pw_case_plan_shapes(signature->plan), err);
@@ -144,7 +161,9 @@ pw_status pw_verify_signature_begin(struct pw_verify_state *state, size_t positi
     }
     pthread_mutex_lock(&state->lock);
     state->total -= s->promised; /* a guess until now */
-    s->promised = s->plan && !request->case_id ? pw_case_plan_minimum(s->plan) : request->case_id ? 1 : 0;
+    s->promised = request->case_id || (request->effort.huge && s->plan) ? 1
+                  : s->plan                                             ? pw_case_plan_minimum(s->plan)
+                                                                        : 0;
     state->total += s->promised;
     pthread_mutex_unlock(&state->lock);
     return status;
@@ -173,7 +192,7 @@ pw_status pw_verify_signature_cases(struct pw_verify_state *state, size_t positi
             break;
         }
         none = s->tally.no_evidence;
-        status = run_case(state, position, &spec, err);
+        status = run_case(state, position, &spec, NULL, err);
         if (s->tally.no_evidence > none && s->tally.no_evidence < s->tally.cases && spare > 0) {
             spare--;
             count++;
@@ -189,7 +208,20 @@ pw_status pw_verify_signature_case_id(struct pw_verify_state *state, size_t posi
     pw_status status = pw_case_id_parse(state->request->case_id, id, &spec, err);
 
     state->signatures[position].over = true;
-    return status == PW_OK ? run_case(state, position, &spec, err) : status;
+    return status == PW_OK ? run_case(state, position, &spec, NULL, err) : status;
+}
+
+pw_status pw_verify_signature_huge(struct pw_verify_state *state, size_t position, struct pw_error *err)
+{
+    struct pw_verify_signature *s = &state->signatures[position];
+    struct pw_case_spec spec;
+    struct pw_buf why = {0};
+    bool planned = pw_huge_plan(pw_case_plan_shapes(s->plan), &spec, &why);
+    pw_status status = run_case(state, position, &spec, planned ? NULL : pw_buf_text(&why), err);
+
+    s->over = true;
+    pw_buf_clear(&why);
+    return status;
 }
 
 void pw_verify_signature_settle(struct pw_verify_state *state, size_t position)
@@ -208,10 +240,15 @@ void pw_verify_signature_settle(struct pw_verify_state *state, size_t position)
     summary->held = s->tally.held;
     summary->failed = s->tally.failed;
     summary->no_evidence = s->tally.no_evidence;
+    if (state->request->effort.huge && s->tally.cases && s->tally.no_evidence == s->tally.cases) {
+        summary->gate_reason = "its huge case was not run"; /* for want of memory, say: no failure of the signature */
+        return;
+    }
     if (s->plan && !state->request->case_id && !s->over && !ended(state, s) &&
         (size_t)s->tally.cases < pw_case_plan_minimum(s->plan))
         state->totals->below_minimum++;
-    if (summary->standing == PW_STANDING_HELD && s->plan && !state->request->case_id && !pw_case_plan_varies(s->plan))
+    if (summary->standing == PW_STANDING_HELD && s->plan && !state->request->case_id && !state->request->effort.huge &&
+        !pw_case_plan_varies(s->plan))
         summary->gate_reason = "every case is the same: nothing but constants of the graph flows in";
     if (summary->standing != PW_STANDING_HELD) {
         summary->gate_failed = true;

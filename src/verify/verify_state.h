@@ -50,6 +50,8 @@ pw_status pw_verify_signature_cases(struct pw_verify_state *state, size_t positi
                                     struct pw_error *err);
 /* The one case of the request's case id. */
 pw_status pw_verify_signature_case_id(struct pw_verify_state *state, size_t position, struct pw_error *err);
+/* The one huge case of --huge (huge.h). */
+pw_status pw_verify_signature_huge(struct pw_verify_state *state, size_t position, struct pw_error *err);
 /* What would be tried and judged, and why: the text of --explain, in the signature's arena. */
 pw_status pw_verify_explain(struct pw_verify_state *state, size_t position, struct pw_error *err);
 /* Standing and gate from its cases. */
