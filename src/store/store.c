@@ -9,6 +9,7 @@
 #include "store/store_internal.h"
 
 #define BUSY_TIMEOUT_MS 10000
+#define VALUE_MAX_BYTES (64 << 20)
 
 static const char *advice(int code)
 {
@@ -138,10 +139,21 @@ static pw_status make_folder(const char *path, struct pw_error *err)
     return status;
 }
 
+/* The file may come from anywhere. No portwright makes views or triggers: one in a file would answer without end in the
+ * place of a table, or change what is recorded. No value is longer than a log or a run's samples. */
+static void trust_little(sqlite3 *db)
+{
+    sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
+    sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+    sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    sqlite3_limit(db, SQLITE_LIMIT_LENGTH, VALUE_MAX_BYTES);
+}
+
 static pw_status set_up(struct pw_store *store, struct pw_error *err)
 {
     pw_status status;
 
+    trust_little(store->db);
     sqlite3_extended_result_codes(store->db, 1);
     sqlite3_busy_timeout(store->db, BUSY_TIMEOUT_MS);
     status = pw_store_exec(store, "PRAGMA foreign_keys=ON; PRAGMA trusted_schema=OFF;", err);

@@ -13,6 +13,8 @@
 #include "tests/fuzz/fuzz_protocol.c"
 #include "tests/fuzz/fuzz_query.c"
 #include "tests/fuzz/fuzz_script.c"
+#include "tests/fuzz/fuzz_store_file.c"
+#include "tests/fuzz/fuzz_store_rows.c"
 #include "tests/fuzz/fuzz_tensor.c"
 #include "tests/fuzz/fuzz_triage.c"
 
@@ -20,6 +22,13 @@ static void test_onnx(void **state)
 {
     (void)state;
     replay(&(struct replay){"onnx", fuzz_onnx, fuzz_onnx_mutate, 30, 100, 300});
+}
+
+static void test_store(void **state)
+{
+    (void)state;
+    replay(&(struct replay){"store_rows", fuzz_store_rows, fuzz_store_rows_mutate, 9, 2, 6});
+    replay(&(struct replay){"store_file", fuzz_store_file, fuzz_store_file_mutate, 4, 3, 12});
 }
 
 #define TEST(name)                                                                                                     \
@@ -48,6 +57,6 @@ int main(void)
         cmocka_unit_test(test_case_id), cmocka_unit_test(test_lock),     cmocka_unit_test(test_log),
         cmocka_unit_test(test_options), cmocka_unit_test(test_protocol), cmocka_unit_test(test_tensor),
         cmocka_unit_test(test_triage),  cmocka_unit_test(test_kernel),   cmocka_unit_test(test_query),
-        cmocka_unit_test(test_script)};
+        cmocka_unit_test(test_script),  cmocka_unit_test(test_store)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

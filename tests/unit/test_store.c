@@ -16,7 +16,7 @@
 #include "base/file.h"
 #include "graph/inventory.h"
 #include "store/builds.h"
-#include "store/store.h"
+#include "store/store_internal.h"
 #include "verify/verify.h"
 
 static char folder[64];
@@ -287,11 +287,55 @@ static void test_builds(void **state)
     free(big);
 }
 
+static void sql_on(const char *sql)
+{
+    sqlite3 *db = NULL;
+
+    assert_int_equal(sqlite3_open(path_of("s.db"), &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+}
+
+/* A file that somebody prepared: its schema does nothing that ours would not. */
+static void test_prepared_file(void **state)
+{
+    static const char *const views[] = {
+        "ALTER TABLE signature RENAME TO hidden",
+        "CREATE VIEW signature AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c)"
+        " SELECT 'x' || x AS id, 'text' AS text, 'op' AS op, 'category' AS category FROM c"};
+    struct pw_store *store = NULL;
+    struct pw_store_signature_row *rows = NULL;
+    struct pw_arena arena = {0};
+    struct pw_error err = {0};
+    size_t count = 0;
+
+    (void)state;
+    assert_int_equal(pw_store_open(path_of("s.db"), false, &store, &err), PW_OK);
+    add_result(store, begin(store, "opencl"), PW_STANDING_HELD, 0);
+    pw_store_close(store);
+    sql_on("CREATE TRIGGER t AFTER INSERT ON result BEGIN UPDATE result SET standing = 'held'; END");
+    assert_int_equal(pw_store_open(path_of("s.db"), false, &store, &err), PW_OK);
+    add_result(store, begin(store, "opencl"), PW_STANDING_FAILED, 1);
+    assert_int_equal(pw_store_latest(store, "g1", "opencl", &arena, &rows, &count, &err), PW_OK);
+    assert_int_equal(count, 1);
+    assert_string_equal(rows[0].standing, "failed");
+    pw_store_close(store);
+    for (size_t i = 0; i < sizeof views / sizeof *views; i++)
+        sql_on(views[i]);
+    store = NULL;
+    if (pw_store_open(path_of("s.db"), true, &store, &err) == PW_OK)
+        assert_int_equal(pw_store_latest(store, "g1", "opencl", &arena, &rows, &count, &err), PW_ERR_STORE);
+    assert_int_equal(err.status, PW_ERR_STORE);
+    pw_store_close(store);
+    pw_arena_clear(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_rows_come_back, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_builds, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_prepared_file, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_kill_loses_nothing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_bad_files_are_refused_unharmed, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_folder_that_cannot_be_made, set_up, tear_down),
