@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "job/session_internal.h"
+
 pw_status pw_queue_init(struct pw_queue *queue, bool with_fd, struct pw_error *err)
 {
     memset(queue, 0, sizeof *queue);
@@ -39,6 +41,7 @@ void pw_event_free(struct pw_event *event)
     if (event->bench)
         pw_bench_report_clear(event->bench);
     pw_free(event->bench);
+    pw_session_record_free(event->record);
     pw_arena_clear(&event->arena);
     pw_free(node_of(event));
 }
@@ -88,6 +91,16 @@ struct pw_event *pw_queue_take(struct pw_queue *queue)
             ;
     pthread_mutex_unlock(&queue->lock);
     return event;
+}
+
+bool pw_queue_waiting(struct pw_queue *queue)
+{
+    bool waiting;
+
+    pthread_mutex_lock(&queue->lock);
+    waiting = queue->head != NULL;
+    pthread_mutex_unlock(&queue->lock);
+    return waiting;
 }
 
 struct pw_event *pw_queue_wait(struct pw_queue *queue)

@@ -31,6 +31,7 @@ struct pw_event *pw_event_create(pw_event_kind kind);
 void pw_queue_push(struct pw_queue *queue, struct pw_event *event);
 
 struct pw_event *pw_queue_take(struct pw_queue *queue); /* NULL: none */
+bool pw_queue_waiting(struct pw_queue *queue);          /* there is one to take */
 struct pw_event *
 pw_queue_wait(struct pw_queue *queue); /* blocks; NULL: closed and empty. Marks the queue busy until the next call */
 void pw_queue_drain(struct pw_queue *queue); /* returns when all was taken and worked on */

@@ -22,6 +22,7 @@
 #include "verify/verify.h"
 
 struct pw_session;
+struct pw_session_record;
 struct pw_triage_entry;
 
 /* What runs of the whole graph are fed with; what is not given is drawn. */
@@ -62,6 +63,8 @@ typedef enum {
     PW_EVENT_MESSAGE,   /* something the person should know (store unavailable…) */
     PW_EVENT_PEAKS, /* the device's peaks were measured, or failed: error holds why; PW_ASK_ENVIRONMENT tells them */
     PW_EVENT_NODE,  /* of a run of the whole graph: a node or pattern was compared */
+    PW_EVENT_PAST,  /* nodes of the newest recorded run of the whole graph, some at a time; before the answer to
+                       PW_ASK_NODES */
     PW_EVENT_LAYER, /* a layer's sensitivity was measured */
     PW_EVENT_OUTPUT /* an output was compared */
 } pw_event_kind;
@@ -77,6 +80,7 @@ typedef enum {
     PW_ASK_APPROVE,     /* gives what is pending a number, then answers as PW_ASK_BASELINES */
     PW_ASK_COMPARE,     /* of two runs, "3 5" in the question's text: rows of the first, other_rows of the second, both
                            by operator and id */
+    PW_ASK_NODES,       /* PW_EVENT_PAST events come before the answer; none: no run's nodes are recorded */
     PW_ASK_COUNT
 } pw_ask;
 
@@ -86,6 +90,28 @@ struct pw_session_mark {
     bool throughput;            /* else precision */
     int64_t recorded_ms;        /* wall time */
     const char *environment_id; /* throughput; else "" */
+};
+
+/* A node or pattern of a recorded run. */
+struct pw_session_past_node {
+    const struct pw_node *node; /* NULL: a pattern */
+    int pattern;
+    pw_node_standing standing;
+    bool on_target, nonfinite_origin;
+    int64_t time_ns;                        /* 0 unknown */
+    double isolated, tolerance, propagated; /* NaN unknown */
+    const char *implementation, *text;      /* text: why it does not hold, else the note; "" none */
+};
+/* That run. The first event has its outputs, the last one its totals (in endtoend); done of total nodes came with this
+ * event and those before it. */
+struct pw_session_past {
+    int64_t run, begin_ms;
+    const char *bindings;
+    bool first, last;
+    const struct pw_session_past_node *nodes;
+    size_t count;
+    const struct pw_store_output_row *outputs; /* store/endtoend.h */
+    size_t output_count;
 };
 
 /* Times of a baseline's kernel and of today's, run in turns: slice i of one belongs to slice i of the other. */
@@ -142,6 +168,8 @@ struct pw_event {
     struct pw_sweep_layer layer;         /* LAYER */
     struct pw_endtoend_output output;    /* OUTPUT */
     struct pw_endtoend_totals endtoend;  /* FINISHED of a whole graph */
+    struct pw_session_past past;         /* PAST */
+    struct pw_session_record *record;    /* within the session: what FINISHED gives the store beside; owned */
     const struct pw_session_pair *pairs; /* FINISHED of a confirmation */
     size_t pair_count;
 };

@@ -147,7 +147,8 @@ static answer *const answers[PW_ASK_COUNT] = {[PW_ASK_HISTORY] = pw_session_answ
                                               [PW_ASK_ENVIRONMENT] = pw_session_answer_environment,
                                               [PW_ASK_BASELINES] = answer_baselines,
                                               [PW_ASK_APPROVE] = answer_approve,
-                                              [PW_ASK_COMPARE] = pw_session_answer_compare};
+                                              [PW_ASK_COMPARE] = pw_session_answer_compare,
+                                              [PW_ASK_NODES] = pw_session_answer_nodes};
 
 void pw_session_answer(struct pw_session *session, struct pw_store *store, const struct pw_event *question)
 {

@@ -39,7 +39,8 @@ pw_status pw_session_run(struct pw_session *session, const struct pw_session_run
 struct graph_run {
     struct pw_session *session;
     const struct pw_job *job;
-    bool started; /* the store has a run */
+    bool started;                     /* the store has a run */
+    struct pw_session_record *record; /* of its nodes, for the store; NULL: nothing is recorded */
 };
 
 static bool copy_text(struct pw_arena *arena, const char **text)
@@ -138,6 +139,8 @@ static void on_event(void *user, const struct pw_endtoend_event *event)
     run->started |= event->kind == PW_ENDTOEND_STARTED;
     shown = copy_event(run, event);
     stored = shown && for_the_store(event) ? copy_event(run, event) : NULL;
+    if (event->kind == PW_ENDTOEND_NODE)
+        pw_session_record_node(run->record, run->session, event->node);
     pw_queue_push(&run->session->events, shown);
     if (stored)
         pw_session_send_to_store(run->session, stored);
@@ -198,6 +201,8 @@ void pw_session_run_graph(struct pw_session *session, const struct pw_job *job)
             status = pw_inputs_complete(&drawn, session->concrete_inference, session->seed, &err);
         inputs = &drawn;
     }
+    if (session->writer_started && job->run->mode == PW_ENDTOEND_NODES)
+        run.record = pw_session_record_create();
     if (status == PW_OK)
         status = run_with(&run, inputs, &finished->endtoend, &err);
     if (status == PW_OK && pw_model_damaged(session->model))
@@ -214,8 +219,11 @@ void pw_session_run_graph(struct pw_session *session, const struct pw_job *job)
         copy->whole_graph = true;
         copy->failed = finished->failed;
         copy->error = finished->error;
+        copy->record = run.record;
+        run.record = NULL;
         pw_session_send_to_store(session, copy);
     }
+    pw_session_record_free(run.record);
     if (session->writer_started)
         pw_queue_drain(&session->writes); /* "finished" means recorded */
     pw_queue_push(&session->events, finished);
@@ -272,6 +280,8 @@ pw_status pw_session_write_graph(const struct pw_session *session, struct pw_sto
     case PW_EVENT_FINISHED:
         if (!event->failed)
             status = pw_store_figures_add(store, run, &event->endtoend, err);
+        if (status == PW_OK && !event->failed)
+            status = pw_session_record_write(event->record, store, run, err);
         if (status != PW_OK)
             return status;
         return pw_store_run_end(store, run,

@@ -115,6 +115,14 @@ pw_status pw_session_write_graph(const struct pw_session *session, struct pw_sto
                                  const struct pw_event *event, struct pw_error *err);
 const char *pw_session_run_kind(const struct pw_event *started); /* of the store's run */
 void pw_session_send_to_store(struct pw_session *session, struct pw_event *event);
+/* session_nodes.c: what the store keeps of all nodes of a run. Collected on the worker, written by the writer when the
+ * run is over. NULL is accepted. */
+struct pw_session_record *pw_session_record_create(void);
+void pw_session_record_free(struct pw_session_record *record);
+void pw_session_record_node(struct pw_session_record *record, const struct pw_session *session,
+                            const struct pw_endtoend_node *node);
+pw_status pw_session_record_write(const struct pw_session_record *record, struct pw_store *store, int64_t run,
+                                  struct pw_error *err);
 /* session_bench.c: a benchmark, on the worker; selection: concrete indices. */
 void pw_session_bench_job(struct pw_session *session, const struct pw_job *job, const size_t *selection, size_t count,
                           struct pw_event *finished, struct pw_error *err);
@@ -130,6 +138,7 @@ void pw_session_triage_event(struct pw_session *session, struct pw_triage *triag
 typedef pw_status pw_session_answers(struct pw_session *session, struct pw_store *store, struct pw_event *event,
                                      struct pw_error *err);
 pw_session_answers pw_session_answer_history, pw_session_answer_graph, pw_session_answer_compare;
+pw_session_answers pw_session_answer_nodes; /* session_nodes.c */
 void pw_session_forget_marks(struct pw_session *session);
 /* baselines/<graph>/<kind of the target>, appended. */
 pw_status pw_session_baselines_folder(const struct pw_session *session, struct pw_buf *folder, struct pw_error *err);

@@ -120,6 +120,30 @@ static void send_history(struct pw_session *session, struct pw_store *store)
     pw_queue_push(&session->events, event);
 }
 
+enum { BATCH = 1000 };
+
+/* Of a graph of which everything after the first nodes is wrong, 100,000 rows come at once: those that wait share a
+ * commit. *batch: rows since it began, 0 none is open. */
+static pw_status write_batched(struct pw_session *session, struct pw_store *store, int64_t *run,
+                               const struct pw_event *event, int *batch, struct pw_error *err)
+{
+    bool node = event->whole_graph && event->kind == PW_EVENT_NODE;
+    pw_status status = PW_OK;
+
+    if (node && !*batch)
+        status = pw_store_batch_begin(store, err);
+    else if (!node && *batch)
+        status = pw_store_batch_end(store, err);
+    *batch = node ? *batch + 1 : 0;
+    if (status == PW_OK)
+        status = write_event(session, store, run, event, err);
+    if (status == PW_OK && node && (*batch >= BATCH || !pw_queue_waiting(&session->writes))) {
+        status = pw_store_batch_end(store, err);
+        *batch = 0;
+    }
+    return status;
+}
+
 void *pw_session_writer(void *user)
 {
     struct pw_session *session = user;
@@ -128,6 +152,7 @@ void *pw_session_writer(void *user)
     struct pw_triage *triage = NULL;
     struct pw_event *event;
     int64_t run = 0;
+    int batch = 0;
 
     if (session->triage)
         pw_session_triage_open(session, &triage);
@@ -143,11 +168,12 @@ void *pw_session_writer(void *user)
             pw_session_write_file(session, event);
         else if (event->kind == PW_EVENT_ANSWER)
             pw_session_answer(session, store, event);
-        else if (store && write_event(session, store, &run, event, &err) != PW_OK) {
+        else if (store && write_batched(session, store, &run, event, &batch, &err) != PW_OK) {
             pw_session_say(session, err.status, "recording stopped: %s", err.message);
             pw_store_close(store); /* the rest of the session is not half recorded */
             store = NULL;
             run = 0;
+            batch = 0;
         }
         pthread_mutex_lock(&session->lock);
         session->recorded_run = run;

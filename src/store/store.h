@@ -49,6 +49,9 @@ pw_status pw_store_case_add(struct pw_store *store, int64_t run_id, const struct
                             const struct pw_case_result *result, struct pw_error *err);
 pw_status pw_store_signature_add(struct pw_store *store, int64_t run_id, const struct pw_signature *signature,
                                  const struct pw_signature_result *result, struct pw_error *err);
+/* Between these two, rows of pw_store_node_add cost one commit together, and nothing else may be written. */
+pw_status pw_store_batch_begin(struct pw_store *store, struct pw_error *err);
+pw_status pw_store_batch_end(struct pw_store *store, struct pw_error *err);
 /* outcome: "held", "failed", "cancelled", "error". A run without an end was killed. */
 pw_status pw_store_run_end(struct pw_store *store, int64_t run_id, const char *outcome, int exit_code,
                            struct pw_error *err);

@@ -112,6 +112,16 @@ pw_status pw_store_end_transaction(struct pw_store *store, pw_status status, str
     return status;
 }
 
+pw_status pw_store_batch_begin(struct pw_store *store, struct pw_error *err)
+{
+    return pw_store_exec(store, "BEGIN IMMEDIATE", err);
+}
+
+pw_status pw_store_batch_end(struct pw_store *store, struct pw_error *err)
+{
+    return pw_store_end_transaction(store, PW_OK, err);
+}
+
 pw_status pw_store_case_add(struct pw_store *store, int64_t run_id, const struct pw_signature *signature,
                             const struct pw_case_result *result, struct pw_error *err)
 {

@@ -304,6 +304,7 @@ pw_status pw_app_begin(struct pw_app *app, const char *model_path, const char *c
 pw_status pw_app_attach(struct pw_app *app, struct pw_session *const *sessions, struct pw_error *err)
 {
     pw_status status = pw_tui_take_inventory(app->tui, pw_session_inventory(sessions[0]), err);
+    struct pw_error ignored = {0};
 
     if (status != PW_OK)
         return status;
@@ -312,6 +313,8 @@ pw_status pw_app_attach(struct pw_app *app, struct pw_session *const *sessions, 
     for (size_t k = 0; k < app->session_count; k++) {
         app->tui->sides[k].implementations = implementations;
         app->tui->sides[k].user = sessions[k];
+        pw_session_ask(sessions[k], PW_ASK_NODES, 0, NULL, NULL,
+                       &ignored); /* without a store there is nothing to tell */
     }
     app->tui->arguments = arguments_of(sessions[0]);
     app->looked_ms = 0;

@@ -5,7 +5,10 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "store/endtoend.h"
 #include "tui/tui.h"
+
+#define OUTPUT_TEXT "%.60s: error %.2e, tolerance %.2e%s%.250s"
 
 enum { NODES_MAX = 1 << 20, NAMES_MAX = 512 };
 
@@ -79,6 +82,70 @@ static void on_node(struct pw_tui_endtoend *run, const struct pw_endtoend_node *
         node->text = pw_strdup(from->reason[0] ? from->reason : from->note);
 }
 
+static void on_past_node(struct pw_tui_endtoend *run, const struct pw_session_past_node *from)
+{
+    struct pw_tui_node *node;
+
+    if (!room((void **)&run->nodes, &run->node_cap, run->node_count, sizeof *run->nodes))
+        return;
+    node = &run->nodes[run->node_count++];
+    *node = (struct pw_tui_node){.node = from->node,
+                                 .pattern = from->pattern,
+                                 .standing = from->standing,
+                                 .on_target = from->on_target,
+                                 .nonfinite_origin = from->nonfinite_origin,
+                                 .isolated = from->isolated,
+                                 .propagated = from->propagated,
+                                 .tolerance = from->tolerance,
+                                 .begin_ns = run->elapsed_ns,
+                                 .time_ns = from->time_ns,
+                                 .text = from->text[0] ? pw_strdup(from->text) : NULL};
+    run->elapsed_ns += from->time_ns;
+    run->most_ns = from->time_ns > run->most_ns ? from->time_ns : run->most_ns;
+    node->implementation = keep_name(run, from->implementation);
+}
+
+static void on_past_output(struct pw_tui_endtoend *run, const struct pw_store_output_row *from)
+{
+    int at = run->output_count;
+
+    if (at == (int)(sizeof run->outputs / sizeof *run->outputs))
+        return;
+    if (isnan(from->error))
+        snprintf(run->outputs[at], sizeof run->outputs[at], "%.60s: %.300s", from->name, from->reason);
+    else
+        snprintf(run->outputs[at], sizeof run->outputs[at], OUTPUT_TEXT, from->name, from->error, from->tolerance,
+                 from->reason[0] ? "; " : "", from->reason);
+    run->output_held[at] = from->held;
+    run->output_count++;
+}
+
+/* The newest recorded run, in parts. It gives way to a run of this session, also one that begins meanwhile. */
+static void on_past(struct pw_tui_endtoend *run, const struct pw_event *event)
+{
+    const struct pw_session_past *past = &event->past;
+
+    if (past->first && !run->known) {
+        pw_tui_endtoend_clear(run);
+        run->known = true;
+        run->past_run = past->run;
+        run->past_ms = past->begin_ms;
+        snprintf(run->past_bindings, sizeof run->past_bindings, "%s", past->bindings);
+        run->mode = PW_ENDTOEND_NODES;
+        for (size_t i = 0; i < past->output_count; i++)
+            on_past_output(run, &past->outputs[i]);
+    }
+    if (run->past_run != past->run || run->finished)
+        return;
+    for (size_t i = 0; i < past->count; i++)
+        on_past_node(run, &past->nodes[i]);
+    if (!past->last)
+        return;
+    run->finished = true;
+    run->totals = event->endtoend;
+    pw_tui_endtoend_sort(run, run->sort);
+}
+
 static void on_layer(struct pw_tui_endtoend *run, const struct pw_sweep_layer *from)
 {
     struct pw_tui_layer layer = {.worst = from->worst};
@@ -104,8 +171,8 @@ static void on_output(struct pw_tui_endtoend *run, const struct pw_endtoend_outp
     if (at == (int)(sizeof run->outputs / sizeof *run->outputs))
         return;
     if (from->compared)
-        snprintf(run->outputs[at], sizeof run->outputs[at], "%.60s: error %.2e, tolerance %.2e%s%.250s", from->name,
-                 from->golden.max_error, from->tolerance, from->reason[0] ? "; " : "", from->reason);
+        snprintf(run->outputs[at], sizeof run->outputs[at], OUTPUT_TEXT, from->name, from->golden.max_error,
+                 from->tolerance, from->reason[0] ? "; " : "", from->reason);
     else
         snprintf(run->outputs[at], sizeof run->outputs[at], "%.60s: %.300s", from->name, from->reason);
     run->output_held[at] = from->held;
@@ -124,6 +191,9 @@ void pw_tui_endtoend_event(struct pw_tui *tui, const struct pw_event *event)
         break;
     case PW_EVENT_NODE:
         on_node(run, &event->node);
+        break;
+    case PW_EVENT_PAST:
+        on_past(run, event);
         break;
     case PW_EVENT_LAYER:
         on_layer(run, &event->layer);

@@ -353,7 +353,7 @@ static void on_history(struct pw_tui *tui, const struct pw_event *event)
 void pw_tui_session_event(struct pw_tui *tui, const struct pw_event *event, int64_t now_ms)
 {
     if (event->whole_graph || event->kind == PW_EVENT_NODE || event->kind == PW_EVENT_LAYER ||
-        event->kind == PW_EVENT_OUTPUT)
+        event->kind == PW_EVENT_OUTPUT || event->kind == PW_EVENT_PAST)
         pw_tui_endtoend_event(tui, event);
     if (event->built)
         pw_tui_build_event(tui, event);
@@ -404,10 +404,12 @@ void pw_tui_session_event(struct pw_tui *tui, const struct pw_event *event, int6
     case PW_EVENT_NODE: /* runs of the whole graph are not asked for here */
     case PW_EVENT_LAYER:
     case PW_EVENT_OUTPUT:
+    case PW_EVENT_PAST:
         break;
     }
     tui->at->run_now_ms = now_ms;
     /* rows must not jump about while cases stream in, and nodes and outputs change none */
-    if (event->kind != PW_EVENT_CASE && event->kind != PW_EVENT_NODE && event->kind != PW_EVENT_OUTPUT)
+    if (event->kind != PW_EVENT_CASE && event->kind != PW_EVENT_NODE && event->kind != PW_EVENT_OUTPUT &&
+        event->kind != PW_EVENT_PAST)
         pw_tui_rows_changed(tui);
 }

@@ -296,6 +296,9 @@ typedef enum {
 } pw_node_order;
 struct pw_tui_endtoend {
     bool known, finished;
+    long long past_run; /* an earlier session's, as it is recorded; 0: of this session */
+    int64_t past_ms;    /* when it began */
+    char past_bindings[96];
     pw_endtoend_mode mode;
     struct pw_tui_node *nodes; /* owned */
     size_t node_count, node_cap;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "tui/tui.h"
 
 static const pw_style standing_styles[PW_NODE_STANDING_COUNT] = {
@@ -251,6 +252,18 @@ static void explain_times(struct pw_lines *lines)
                   "together. Other work may run beside: b in the detail measures quietly.");
 }
 
+/* Which run it is, when it is not this session's. */
+static void add_past(struct pw_lines *lines, const struct pw_tui_endtoend *run)
+{
+    char when[32], text[200];
+
+    pw_clock_iso(run->past_ms, when, sizeof when);
+    when[10] = ' ';
+    snprintf(text, sizeof text, "run %lld of %.16s%s%s; r runs it again", run->past_run, when,
+             run->past_bindings[0] ? ", " : "", run->past_bindings);
+    pw_lines_wrap(lines, PW_STYLE_ACCENT, 1, text);
+}
+
 static void add_totals(const struct pw_tui *tui, struct pw_lines *lines)
 {
     const struct pw_endtoend_totals *t = &tui->at->endtoend.totals;
@@ -288,8 +301,12 @@ void pw_view_endtoend(struct pw_tui *tui, struct pw_lines *lines)
                       "outputs, s ranks its layers by what narrower types cost.");
         return;
     }
+    if (run->past_run)
+        add_past(lines, run);
     if (run->finished)
         add_totals(tui, lines);
+    else if (run->past_run)
+        pw_lines_add(lines, PW_STYLE_DIM, 1, "reading its nodes...");
     else
         pw_lines_addf(lines, PW_STYLE_ACCENT, 1, "%s %zu/%zu  %s", tui->at->running ? "running" : "not finished",
                       tui->at->done, tui->at->total, tui->at->running ? "c cancels" : tui->at->run_error);

@@ -1,5 +1,6 @@
 /* The end-to-end screen: times, orders, jumps, and a list of which only what is seen is drawn. */
 #include "fake.h"
+#include "store/endtoend.h"
 
 #define NODES 500
 #define TEN_BLANKS "          "
@@ -251,6 +252,102 @@ static void test_order_of_any_values(void **state)
     close_tui(tui);
 }
 
+/* The same nodes as run_graph's, as a recorded run: from `at` on, `count` of them. */
+static void send_past(struct pw_tui *tui, size_t wrong, size_t at, size_t count)
+{
+    static struct pw_session_past_node past[NODES];
+    static const struct pw_store_output_row outputs[2] = {
+        {.name = "y", .reason = "", .held = true, .error = 1e-7, .tolerance = 1e-6},
+        {.name = "z", .reason = "a draw", .held = false, .error = NAN, .tolerance = NAN}};
+    struct pw_event event = {.kind = PW_EVENT_PAST,
+                             .past = {.run = 12,
+                                      .begin_ms = 1790000000000, /* 2026-09-21T14:13:20Z */
+                                      .bindings = "batch=2",
+                                      .first = at == 0,
+                                      .last = at + count == NODES,
+                                      .nodes = past,
+                                      .count = count,
+                                      .outputs = at ? NULL : outputs,
+                                      .output_count = at ? 0 : 2}};
+
+    for (size_t i = at; i < at + count; i++)
+        past[i - at] = (struct pw_session_past_node){
+            .node = &many[i],
+            .pattern = -1,
+            .standing = i < wrong    ? PW_NODE_HELD
+                        : i == wrong ? PW_NODE_CULPRIT
+                                     : PW_NODE_VICTIM,
+            .on_target = i % 10 != 0,
+            .time_ns = (int64_t)(1000 * (i * 7919 % 1009 + 1)),
+            .isolated = i == wrong ? 0.5
+                        : i == 321 ? 9e-7
+                                   : 1e-8,
+            .propagated = i < wrong ? 0 : 1.0 / (double)(i + 1 - wrong),
+            .tolerance = 1e-6,
+            .implementation = i % 2 ? "one" : "two",
+            .text = i == wrong ? "far off, and in so many words that they do not fit on one line of a terminal" : ""};
+    event.endtoend = (struct pw_endtoend_totals){
+        .nodes = NODES, .held = wrong >= NODES, .first_divergence = wrong < NODES ? &many[wrong] : NULL};
+    send(tui, &event);
+}
+
+/* A recorded run looks as it did when it ran, says which it is, and gives way to a run of this session. */
+static void test_recorded_run(void **state)
+{
+    struct pw_tui *tui = open_tui(60, 130);
+    struct pw_event started = {
+        .kind = PW_EVENT_STARTED, .whole_graph = true, .mode = PW_ENDTOEND_NODES, .total = NODES};
+    const char *list, *ran;
+    char *kept;
+
+    (void)state;
+    device_opens(tui);
+    press(tui, "5");
+    run_graph(tui, 400);
+    press(tui, "df");
+    list = strstr(screen_of(tui), "its own");
+    assert_non_null(list);
+    ran = kept = strdup(list);
+    close_tui(tui);
+
+    tui = open_tui(60, 130);
+    device_opens(tui);
+    press(tui, "5");
+    send_past(tui, 400, 0, 200);
+    shows(tui, "run 12 of 2026-09-21 14:13, batch=2; r runs it again");
+    shows(tui, "reading its nodes");
+    send_past(tui, 400, 200, 300);
+    hides(tui, "reading its nodes");
+    shows(tui, "y: error 1.00e-07, tolerance 1.00e-06");
+    shows(tui, "z: a draw");
+    shows(tui, "does not hold: 500 nodes");
+    press(tui, "df");
+    list = strstr(screen_of(tui), "its own");
+    assert_non_null(list);
+    for (int row = 0; row < 30; row++) {  /* it stands lower, below the outputs */
+        if (strncmp(list, ran, 100) != 0) /* at the right edge is where it is scrolled to */
+            fail_msg("it ran as\n%s\nand is recorded as\n%s", ran, list);
+        list = strchr(list, '\n') + 1;
+        ran = strchr(ran, '\n') + 1;
+    }
+    free(kept);
+    close_tui(tui);
+
+    tui = open_tui(60, 130);
+    device_opens(tui);
+    press(tui, "5");
+    send_past(tui, 400, 0, 200);
+    send(tui, &started); /* meanwhile one begins */
+    send_past(tui, 400, 200, 300);
+    hides(tui, "run 12 of");
+    assert_int_equal(tui->at->endtoend.node_count, 0);
+    run_graph(tui, 400);
+    send_past(tui, 400, 0, 500); /* comes too late */
+    hides(tui, "run 12 of");
+    assert_int_equal(tui->at->endtoend.node_count, NODES);
+    close_tui(tui);
+}
+
 static void test_timeline(void **state)
 {
     struct pw_tui *tui = open_tui(40, 80);
@@ -279,7 +376,8 @@ int main(void)
                                        cmocka_unit_test(test_timeline),
                                        cmocka_unit_test(test_finding),
                                        cmocka_unit_test(test_finding_in_parts),
-                                       cmocka_unit_test(test_order_of_any_values)};
+                                       cmocka_unit_test(test_order_of_any_values),
+                                       cmocka_unit_test(test_recorded_run)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

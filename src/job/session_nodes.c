@@ -1,0 +1,286 @@
+/* All nodes of a run of the whole graph: collected for the store while it goes on, and read back in a later session. */
+#include <math.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "job/session_internal.h"
+#include "store/endtoend.h"
+
+/* ---- collecting, on the worker ---- */
+
+struct pw_session_record {
+    struct pw_store_node_figure *figures; /* owned */
+    size_t count, cap;
+    struct pw_arena arena; /* the texts, each once: a run's own go when it is over */
+    struct pw_map texts;   /* to their addresses */
+    bool failed;           /* memory was short: half of the nodes would be taken for all of them */
+};
+
+struct pw_session_record *pw_session_record_create(void)
+{
+    return pw_calloc(1, sizeof(struct pw_session_record));
+}
+
+void pw_session_record_free(struct pw_session_record *record)
+{
+    if (!record)
+        return;
+    pw_free(record->figures);
+    pw_map_clear(&record->texts);
+    pw_arena_clear(&record->arena);
+    pw_free(record);
+}
+
+static const char *keep_text(struct pw_session_record *record, const char *text)
+{
+    struct pw_error ignored = {0};
+    size_t address = 0;
+    const char *kept;
+
+    if (!text || !text[0])
+        return "";
+    if (pw_map_find(&record->texts, text, &address))
+        return (const char *)(uintptr_t)address;
+    kept = pw_arena_strndup(&record->arena, text, strlen(text));
+    if (!kept || pw_map_put(&record->texts, text, (size_t)(uintptr_t)kept, &ignored) != PW_OK) {
+        record->failed = true;
+        return "";
+    }
+    return kept;
+}
+
+void pw_session_record_node(struct pw_session_record *record, const struct pw_session *session,
+                            const struct pw_endtoend_node *node)
+{
+    struct pw_error ignored = {0};
+    int64_t number = -1 - (int64_t)node->pattern;
+    const char *implementation = node->implementation;
+
+    if (!record || record->failed)
+        return;
+    if (PW_GROW(record->figures, record->cap, record->count + 1, &ignored) != PW_OK) {
+        record->failed = true;
+        return;
+    }
+    if (node->node)
+        number = (int64_t)pw_inference_node_number(session->concrete_inference, node->node);
+    else
+        implementation = pw_pattern_name(session->concrete->patterns[node->pattern].kind);
+    record->figures[record->count++] =
+        (struct pw_store_node_figure){.node = number,
+                                      .standing = node->standing,
+                                      .on_target = node->on_target,
+                                      .nonfinite_origin = node->nonfinite_origin,
+                                      .time_ns = node->time_ns,
+                                      .isolated = node->has_isolated ? node->isolated.max_error : NAN,
+                                      .tolerance = node->has_isolated ? node->tolerance : NAN,
+                                      .propagated = node->standing == PW_NODE_FAILED ? NAN : node->propagated.max_error,
+                                      .implementation = keep_text(record, implementation),
+                                      .note = keep_text(record, node->note)};
+}
+
+pw_status pw_session_record_write(const struct pw_session_record *record, struct pw_store *store, int64_t run,
+                                  struct pw_error *err)
+{
+    if (!record || !record->count)
+        return PW_OK;
+    if (record->failed)
+        return pw_error_set(err, PW_ERR_NO_MEMORY, "out of memory: the nodes of the run are not recorded");
+    return pw_store_node_figures_add(store, run, record->figures, record->count, err);
+}
+
+/* ---- reading back, on the writer ---- */
+
+enum { PART = 2048 }; /* nodes an event: the client answers keys in between */
+
+struct reading {
+    struct pw_session *session;
+    struct pw_store *store;
+    struct pw_store_node_run run;
+    struct pw_endtoend_totals totals;
+    const struct pw_node **nodes; /* by number; owned */
+    size_t node_count;
+};
+
+/* Nodes by their numbers, of the bodies too. */
+static pw_status number_nodes(struct reading *reading, struct pw_error *err)
+{
+    const struct pw_inference *inference = reading->session->concrete_inference;
+
+    reading->node_count = reading->session->concrete->node_number_count;
+    reading->nodes = pw_calloc(reading->node_count + 1, sizeof *reading->nodes);
+    if (!reading->nodes)
+        return pw_error_memory(err, reading->node_count * sizeof *reading->nodes);
+    for (size_t g = 0; g < pw_inference_graph_count(inference); g++) {
+        const struct pw_graph *graph = pw_inference_graph(inference, g);
+        size_t base = graph->node_count ? pw_inference_node_number(inference, &graph->nodes[0]) : 0;
+
+        for (size_t n = 0; n < graph->node_count && base + n < reading->node_count; n++)
+            reading->nodes[base + n] = &graph->nodes[n];
+    }
+    return PW_OK;
+}
+
+static const struct pw_node *node_of(const struct reading *reading, int64_t number)
+{
+    return number >= 0 && (uint64_t)number < reading->node_count ? reading->nodes[number] : NULL;
+}
+
+/* False: this graph has no such node or pattern (any more: what is recognised may change). */
+static bool fill_node(const struct reading *reading, const struct pw_store_node_figure *figure,
+                      struct pw_session_past_node *out)
+{
+    const struct pw_inventory *concrete = reading->session->concrete;
+    uint64_t pattern = (uint64_t)(-1 - figure->node);
+    bool whole = figure->node < 0;
+
+    *out = (struct pw_session_past_node){.node = node_of(reading, figure->node),
+                                         .pattern = whole && pattern < concrete->pattern_count ? (int)pattern : -1,
+                                         .standing = figure->standing,
+                                         .on_target = figure->on_target,
+                                         .nonfinite_origin = figure->nonfinite_origin,
+                                         .time_ns = figure->time_ns,
+                                         .isolated = figure->isolated,
+                                         .tolerance = figure->tolerance,
+                                         .propagated = figure->propagated,
+                                         .implementation = whole ? "" : figure->implementation,
+                                         .text = figure->reason[0] ? figure->reason : figure->note};
+    if (!whole)
+        return out->node != NULL;
+    return out->pattern >= 0 && !strcmp(pw_pattern_name(concrete->patterns[out->pattern].kind), figure->implementation);
+}
+
+/* What the run's figures say of the totals; what they do not say is counted, or stays unknown. */
+static pw_status read_totals(struct reading *reading, struct pw_arena *arena, const struct pw_store_node_figure *rows,
+                             size_t count, struct pw_error *err)
+{
+    struct pw_endtoend_totals *t = &reading->totals;
+    struct {
+        const char *name;
+        size_t *size;
+        int64_t *number;
+    } const fields[] = {{"nodes", &t->nodes, NULL},
+                        {"target_nodes", &t->target_nodes, NULL},
+                        {"host_nodes", &t->host_nodes, NULL},
+                        {"cast_nodes", &t->cast_nodes, NULL},
+                        {"culprits", &t->culprits, NULL},
+                        {"victims", &t->victims, NULL},
+                        {"outputs_failed", &t->outputs_failed, NULL},
+                        {"peak_bytes", NULL, &t->peak_bytes},
+                        {"live_bytes", NULL, &t->live_bytes},
+                        {"nodes_target_ns", NULL, &t->nodes_target_ns},
+                        {"nodes_host_ns", NULL, &t->nodes_host_ns},
+                        {"target_ns", NULL, &t->target_ns},
+                        {"reference_ns", NULL, &t->reference_ns}};
+    struct pw_store_figure_row *figures = NULL;
+    size_t figure_count = 0;
+    pw_status status = pw_store_figures(reading->store, reading->run.id, arena, &figures, &figure_count, err);
+
+    for (size_t i = 0; status == PW_OK && i < figure_count; i++)
+        for (size_t f = 0; f < sizeof fields / sizeof *fields; f++) {
+            double value = figures[i].value;
+
+            if (strcmp(figures[i].name, fields[f].name) != 0 || !(value >= 0 && value < 9e15))
+                continue;
+            if (fields[f].size)
+                *fields[f].size = (size_t)value;
+            else
+                *fields[f].number = (int64_t)value;
+        }
+    for (size_t i = 0; i < count; i++) {
+        t->drifts += rows[i].node >= 0 && rows[i].standing == PW_NODE_DRIFT;
+        t->failed += rows[i].node >= 0 && rows[i].standing == PW_NODE_FAILED;
+    }
+    t->held = reading->run.held;
+    t->first_divergence = node_of(reading, reading->run.first_divergence);
+    return status;
+}
+
+static bool copy_text(struct pw_arena *arena, const char **text)
+{
+    *text = pw_arena_strndup(arena, *text, strlen(*text));
+    return *text != NULL;
+}
+
+/* The next nodes as an event; NULL when memory is short. */
+static struct pw_event *make_part(const struct reading *reading, const struct pw_store_node_figure *rows, size_t count)
+{
+    struct pw_event *event = pw_event_create(PW_EVENT_PAST);
+    struct pw_session_past_node *nodes = event ? pw_arena_alloc(&event->arena, count + 1, sizeof *nodes) : NULL;
+    bool whole = nodes != NULL;
+
+    if (whole) {
+        event->past = (struct pw_session_past){.run = reading->run.id,
+                                               .begin_ms = reading->run.begin_ms,
+                                               .bindings = reading->run.bindings,
+                                               .nodes = nodes};
+        event->endtoend = reading->totals;
+        whole = copy_text(&event->arena, &event->past.bindings);
+    }
+    for (size_t i = 0; whole && i < count; i++) {
+        struct pw_session_past_node *node = &nodes[event->past.count];
+
+        if (!fill_node(reading, &rows[i], node))
+            continue;
+        whole = copy_text(&event->arena, &node->implementation) && copy_text(&event->arena, &node->text);
+        event->past.count++;
+    }
+    if (whole)
+        return event;
+    pw_event_free(event);
+    return NULL;
+}
+
+static pw_status send_parts(const struct reading *reading, const struct pw_store_node_figure *rows, size_t count,
+                            struct pw_error *err)
+{
+    for (size_t at = 0; at < count; at += PART) {
+        size_t size = count - at < PART ? count - at : PART;
+        struct pw_event *event = make_part(reading, rows + at, size);
+        struct pw_store_output_row *outputs = NULL;
+        pw_status status = event ? PW_OK : pw_error_memory(err, size * sizeof(struct pw_session_past_node));
+
+        if (event && at == 0)
+            status = pw_store_outputs(reading->store, reading->run.id, &event->arena, &outputs,
+                                      &event->past.output_count, err);
+        if (status != PW_OK) {
+            pw_event_free(event);
+            return status;
+        }
+        event->past.outputs = outputs;
+        event->endtoend.outputs = event->past.output_count;
+        event->past.first = at == 0;
+        event->past.last = at + size == count;
+        event->done = at + size;
+        event->total = count;
+        pw_queue_push(&reading->session->events, event);
+    }
+    return PW_OK;
+}
+
+pw_status pw_session_answer_nodes(struct pw_session *session, struct pw_store *store, struct pw_event *event,
+                                  struct pw_error *err)
+{
+    struct reading reading = {.session = session, .store = store};
+    struct pw_store_node_figure *rows = NULL;
+    struct pw_arena arena = {0};
+    size_t count = 0;
+    pw_status status = PW_OK;
+
+    (void)event;
+    if (store)
+        status = pw_store_node_run_latest(store, session->graph_id, session->target, &arena, &reading.run, err);
+    if (status != PW_OK || !reading.run.id)
+        goto done;
+    status = number_nodes(&reading, err);
+    if (status == PW_OK)
+        status = pw_store_node_figures(store, reading.run.id, &arena, &rows, &count, err);
+    if (status == PW_OK)
+        status = read_totals(&reading, &arena, rows, count, err);
+    if (status == PW_OK)
+        status = send_parts(&reading, rows, count, err);
+done:
+    pw_free(reading.nodes);
+    pw_arena_clear(&arena);
+    return status;
+}

@@ -1,0 +1,231 @@
+/* The nodes of a run come back in a later session as they were told while it ran, bodies of loops too. */
+#include <math.h>
+#include <poll.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/file.h"
+#include "graph_text.h"
+#include "job/session.h"
+#include "store/endtoend.h"
+
+enum { NODES_MAX = 64 };
+
+static char folder[64];
+
+/* What is compared of a node. */
+struct told {
+    char name[64], op[32], implementation[64], text[200];
+    int pattern;
+    pw_node_standing standing;
+    bool on_target;
+    int64_t time_ns;
+    double isolated, tolerance, propagated;
+};
+
+static int set_up(void **state)
+{
+    static const char *const bodies[] = {"input i int64[]\ninput go bool[]\ninput s float32[3,8]\n"
+                                         "on = Identity (go)\n"
+                                         "t = Tanh (s)\n"
+                                         "output on bool[]\noutput t float32[3,8]\n"};
+    struct pw_buf bytes = {0};
+    struct pw_error err = {0};
+    bool written;
+
+    (void)state;
+    snprintf(folder, sizeof folder, "/tmp/pw-nodes-XXXXXX");
+    if (!mkdtemp(folder) || chdir(folder) != 0)
+        return -1;
+    graph_text_bytes("input x float32[3,8]\nconst trips int64[] 3\nconst yes bool[] 1\n"
+                     "a = Sigmoid (x)\nm = Mul (a, x)\n" /* a pattern */
+                     "y = Loop body={0} (trips, yes, m)\n"
+                     "z = Softmax (y)\noutput z float32[3,8]\n",
+                     bodies, 17, &bytes);
+    written = pw_file_write("m.onnx", bytes.data, bytes.size, &err) == PW_OK;
+    pw_buf_clear(&bytes);
+    return written ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    char command[256];
+
+    (void)state;
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    return chdir("/") == 0 && system(command) == 0 ? 0 : -1;
+}
+
+static struct pw_session *open_session(void)
+{
+    struct pw_session_options options = {.model_path = "m.onnx", .target = "reference", .db = "x.db", .seed = 1};
+    struct pw_session *session = NULL;
+    struct pw_error err = {0};
+
+    if (pw_session_open(&options, &session, &err) != PW_OK)
+        fail_msg("%s", err.message);
+    return session;
+}
+
+static struct pw_event *next(struct pw_session *session)
+{
+    for (int tries = 0; tries < 200; tries++) {
+        struct pollfd wait = {.fd = pw_session_fd(session), .events = POLLIN};
+        struct pw_event *event = pw_session_next(session);
+
+        if (event)
+            return event;
+        poll(&wait, 1, 100);
+    }
+    fail_msg("nothing came");
+    return NULL;
+}
+
+static void name_it(struct told *told, const struct pw_node *node)
+{
+    snprintf(told->name, sizeof told->name, "%s", node ? node->name : "");
+    snprintf(told->op, sizeof told->op, "%s", node ? node->op_type : "");
+}
+
+/* Runs the graph; what was told of its nodes, and the totals. */
+static size_t run(pw_endtoend_mode mode, struct told told[NODES_MAX], struct pw_endtoend_totals *totals)
+{
+    struct pw_session *session = open_session();
+    struct pw_error err = {0};
+    size_t count = 0;
+    bool over = false;
+
+    assert_int_equal(pw_session_run(session, &(struct pw_session_run_options){.mode = mode}, NULL, &err), PW_OK);
+    while (!over) {
+        struct pw_event *event = next(session);
+        const struct pw_endtoend_node *node = &event->node;
+
+        over = event->kind == PW_EVENT_FINISHED;
+        if (over) {
+            assert_false(event->failed);
+            *totals = event->endtoend;
+        }
+        if (event->kind == PW_EVENT_NODE) {
+            assert_true(count < NODES_MAX);
+            told[count] = (struct told){.pattern = node->node ? -1 : node->pattern,
+                                        .standing = node->standing,
+                                        .on_target = node->on_target,
+                                        .time_ns = node->time_ns,
+                                        .isolated = node->has_isolated ? node->isolated.max_error : NAN,
+                                        .tolerance = node->has_isolated ? node->tolerance : NAN,
+                                        .propagated = node->propagated.max_error};
+            name_it(&told[count], node->node);
+            snprintf(told[count].implementation, sizeof told->implementation, "%s", node->implementation);
+            snprintf(told[count].text, sizeof told->text, "%s", node->reason[0] ? node->reason : node->note);
+            count++;
+        }
+        pw_event_free(event);
+    }
+    pw_session_close(session);
+    return count;
+}
+
+/* Asks a new session; what it tells of the nodes of the recorded run. */
+static size_t read_back(struct told told[NODES_MAX], struct pw_endtoend_totals *totals, int64_t *run_id)
+{
+    struct pw_session *session = open_session();
+    struct pw_error err = {0};
+    size_t count = 0;
+    bool over = false;
+
+    *run_id = 0;
+    assert_int_equal(pw_session_ask(session, PW_ASK_NODES, 0, NULL, NULL, &err), PW_OK);
+    while (!over) {
+        struct pw_event *event = next(session);
+        const struct pw_session_past *past = &event->past;
+
+        over = event->kind == PW_EVENT_ANSWER;
+        assert_false(over && event->failed);
+        if (event->kind == PW_EVENT_PAST) {
+            assert_true(past->first && past->last);
+            assert_int_equal(past->output_count, 1);
+            assert_string_equal(past->outputs[0].name, "z");
+            assert_true(past->outputs[0].held);
+            *run_id = past->run;
+            *totals = event->endtoend;
+            for (size_t i = 0; i < past->count; i++) {
+                const struct pw_session_past_node *node = &past->nodes[i];
+
+                assert_true(count < NODES_MAX);
+                told[count] = (struct told){.pattern = node->node ? -1 : node->pattern,
+                                            .standing = node->standing,
+                                            .on_target = node->on_target,
+                                            .time_ns = node->time_ns,
+                                            .isolated = node->isolated,
+                                            .tolerance = node->tolerance,
+                                            .propagated = node->propagated};
+                name_it(&told[count], node->node);
+                snprintf(told[count].implementation, sizeof told->implementation, "%s", node->implementation);
+                snprintf(told[count].text, sizeof told->text, "%s", node->text);
+                count++;
+            }
+        }
+        pw_event_free(event);
+    }
+    pw_session_close(session);
+    return count;
+}
+
+static bool same(double a, double b)
+{
+    return a == b || (isnan(a) && isnan(b));
+}
+
+static void test_back_as_told(void **state)
+{
+    struct told before[NODES_MAX], after[NODES_MAX];
+    struct pw_endtoend_totals told = {0}, got = {0}, ignored;
+    bool body = false, pattern = false, timed = false;
+    int64_t id;
+    size_t count;
+
+    (void)state;
+    assert_int_equal(read_back(after, &got, &id), 0); /* nothing has run yet */
+    assert_int_equal(id, 0);
+    count = run(PW_ENDTOEND_NODES, before, &told);
+    run(PW_ENDTOEND_OUTPUTS, after, &ignored); /* tells nothing of nodes: the one before is shown */
+    assert_int_equal(read_back(after, &got, &id), count);
+    assert_int_equal(id, 1);
+    for (size_t i = 0; i < count; i++) {
+        const struct told *a = &before[i], *b = &after[i];
+
+        assert_string_equal(a->name, b->name);
+        assert_string_equal(a->op, b->op);
+        assert_string_equal(a->implementation, b->implementation);
+        assert_string_equal(a->text, b->text);
+        assert_int_equal(a->pattern, b->pattern);
+        assert_int_equal(a->standing, b->standing);
+        assert_int_equal(a->on_target, b->on_target);
+        assert_int_equal(a->time_ns, b->time_ns);
+        assert_true(same(a->isolated, b->isolated) && same(a->tolerance, b->tolerance) &&
+                    same(a->propagated, b->propagated));
+        body |= !strcmp(a->op, "Tanh");
+        pattern |= a->pattern >= 0;
+        timed |= a->time_ns > 0;
+    }
+    assert_true(body && pattern && timed);
+    assert_int_equal(told.nodes, got.nodes);
+    assert_int_equal(told.host_nodes, got.host_nodes);
+    assert_int_equal(told.nodes_host_ns, got.nodes_host_ns);
+    assert_int_equal(told.peak_bytes, got.peak_bytes);
+    assert_true(got.held && !got.first_divergence && !got.failed && got.outputs == 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(test_back_as_told, set_up, tear_down)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
