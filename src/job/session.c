@@ -24,14 +24,8 @@ static pw_status copy_options(struct pw_session *session, const struct pw_sessio
     session->jobs = options->jobs;
     session->effort = options->effort;
     session->triage = options->triage;
-    session->ops_dir_count = options->ops_dir_count + 1;
-    session->ops_dirs = pw_arena_alloc(&session->arena, session->ops_dir_count, sizeof *session->ops_dirs);
-    if (!session->ops_dirs || !session->target || !session->db)
+    if (!session->target || !session->db)
         return pw_error_memory(err, sizeof *session);
-    session->ops_dirs[0] = (struct pw_ops_dir){.path = keep(session, pw_ops_dir_default(), "ops"), .foreign = false};
-    for (size_t i = 0; i < options->ops_dir_count; i++)
-        session->ops_dirs[i + 1] =
-            (struct pw_ops_dir){.path = keep(session, options->ops_dirs[i], NULL), .foreign = true};
     return PW_OK;
 }
 
@@ -48,6 +42,8 @@ static void take_shared(struct pw_session *session)
     session->to_concrete = shared->to_concrete;
     session->bindings_text = shared->bindings_text;
     session->graph_id = shared->graph_id;
+    session->ops_dirs = shared->ops_dirs;
+    session->ops_dir_count = shared->ops_dir_count;
     session->inputs = shared->has_inputs ? &shared->inputs : NULL;
 }
 
@@ -126,6 +122,13 @@ void pw_job_free(struct pw_job *job)
     pw_free(job);
 }
 
+/* But those that other sessions may use: whoever has kernels had them from there first. */
+static void free_kernels(const struct pw_session *session, struct pw_kernels *kernels)
+{
+    if (kernels && kernels != session->shared->kernels)
+        pw_kernels_destroy(kernels);
+}
+
 void pw_session_close(struct pw_session *session)
 {
     if (!session)
@@ -149,9 +152,9 @@ void pw_session_close(struct pw_session *session)
     pw_free(session->builds);
     pw_free(session->devices);
     pw_device_close(session->device);
-    pw_kernels_destroy(session->kernels);
+    free_kernels(session, session->kernels);
     for (size_t i = 0; i < session->former_count; i++)
-        pw_kernels_destroy(session->former[i]);
+        free_kernels(session, session->former[i]);
     pw_free(session->former);
     pw_arena_clear(&session->impl_arena);
     pw_queue_clear(&session->events);

@@ -175,8 +175,8 @@ struct pw_event {
 };
 
 pw_status pw_session_open(const struct pw_session_options *options, struct pw_session **out, struct pw_error *err);
-/* The graph of another session on another target, without reading it again: model, dims, protocol and inputs are the
- * other's; options says the rest. Either may be closed first. */
+/* The graph of another session on another target, without reading it again: model, dims, protocol, inputs and the
+ * folders of kernels are the other's; options says the rest. Either may be closed first. */
 pw_status pw_session_open_beside(const struct pw_session *other, const struct pw_session_options *options,
                                  struct pw_session **out, struct pw_error *err);
 void pw_session_close(struct pw_session *session); /* cancels, joins */

@@ -46,6 +46,10 @@ struct pw_session_shared {
     char graph_id[PW_HASH_TEXT];
     struct pw_inputs inputs; /* of runs; valid when has_inputs */
     bool has_inputs;
+    struct pw_ops_dir *ops_dirs;
+    size_t ops_dir_count;
+    pthread_mutex_t lock;       /* of the next */
+    struct pw_kernels *kernels; /* as the first session that needed them read them; NULL: none did */
 };
 
 /* session_shared.c: reads the graph; the caller is its first user. */
@@ -53,6 +57,8 @@ pw_status pw_session_shared_read(const struct pw_session_options *options, struc
                                  struct pw_error *err);
 struct pw_session_shared *pw_session_shared_join(struct pw_session_shared *shared);
 void pw_session_shared_release(struct pw_session_shared *shared); /* NULL is fine */
+/* The kernels of the folders, read once; they stay the shared graph's. On any session's worker. */
+pw_status pw_session_shared_kernels(struct pw_session_shared *shared, struct pw_kernels **out, struct pw_error *err);
 
 struct pw_session {
     struct pw_arena arena; /* texts of the options; written before the threads start */
@@ -66,10 +72,10 @@ struct pw_session {
     const size_t *to_concrete;
     const char *bindings_text, *graph_id;
     const struct pw_inputs *inputs; /* NULL: runs draw their own */
+    const struct pw_ops_dir *ops_dirs;
+    size_t ops_dir_count;
 
     const char *target, *db, *project;
-    struct pw_ops_dir *ops_dirs;
-    size_t ops_dir_count;
     uint64_t seed;
     int jobs;
     bool triage;
@@ -99,7 +105,7 @@ struct pw_session {
     struct pw_kept_mark *marks; /* the writer's: heads of numbered baselines that were read; owned */
     size_t mark_count, mark_cap;
 
-    struct pw_kernels *kernels; /* the worker's; read by the client after DEVICE */
+    struct pw_kernels *kernels; /* the worker's; read by the client after DEVICE; the shared ones until a reload */
     struct pw_kernels **former; /* replaced by a reload; the client may still look at their texts */
     size_t former_count;
     struct pw_device *device;

@@ -370,7 +370,7 @@ static pw_status open_device(struct pw_session *session)
     struct pw_event *event = pw_event_create(PW_EVENT_DEVICE);
     struct pw_device *device = NULL;
     struct pw_error err = {0};
-    pw_status status = pw_kernels_load(session->ops_dirs, session->ops_dir_count, &session->kernels, &err);
+    pw_status status = pw_session_shared_kernels(session->shared, &session->kernels, &err);
 
     if (status == PW_OK)
         status = pw_device_open(session->target, NULL, &device, &err);

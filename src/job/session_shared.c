@@ -124,6 +124,22 @@ static pw_status take_bindings(struct pw_session_shared *shared, const struct pw
     return PW_OK;
 }
 
+static pw_status take_ops_dirs(struct pw_session_shared *shared, const struct pw_session_options *options,
+                               struct pw_error *err)
+{
+    const char *standard = pw_ops_dir_default() ? pw_ops_dir_default() : "ops";
+
+    shared->ops_dir_count = options->ops_dir_count + 1;
+    shared->ops_dirs = pw_arena_alloc(&shared->arena, shared->ops_dir_count, sizeof *shared->ops_dirs);
+    for (size_t i = 0; shared->ops_dirs && i < shared->ops_dir_count; i++) {
+        shared->ops_dirs[i] =
+            (struct pw_ops_dir){.path = keep_text(shared, i ? options->ops_dirs[i - 1] : standard), .foreign = i > 0};
+        if (!shared->ops_dirs[i].path)
+            return pw_error_memory(err, sizeof *shared->ops_dirs);
+    }
+    return shared->ops_dirs ? PW_OK : pw_error_memory(err, sizeof *shared->ops_dirs);
+}
+
 static pw_status describe_bindings(struct pw_session_shared *shared, struct pw_error *err)
 {
     struct pw_buf text = {0};
@@ -212,7 +228,10 @@ pw_status pw_session_shared_read(const struct pw_session_options *options, struc
     if (!shared)
         return pw_error_memory(err, sizeof *shared);
     atomic_init(&shared->users, 1);
-    status = load_protocol(shared, options->project, err);
+    pthread_mutex_init(&shared->lock, NULL);
+    status = take_ops_dirs(shared, options, err);
+    if (status == PW_OK)
+        status = load_protocol(shared, options->project, err);
     if (status == PW_OK)
         status = pw_model_load(options->model_path, &shared->model, err);
     if (status == PW_OK && options->inputs) {
@@ -245,6 +264,8 @@ void pw_session_shared_release(struct pw_session_shared *shared)
 {
     if (!shared || atomic_fetch_sub(&shared->users, 1) > 1)
         return;
+    pw_kernels_destroy(shared->kernels);
+    pthread_mutex_destroy(&shared->lock);
     pw_inputs_clear(&shared->inputs);
     if (shared->concrete != shared->inventory)
         pw_inventory_destroy(shared->concrete);
@@ -256,4 +277,17 @@ void pw_session_shared_release(struct pw_session_shared *shared)
     pw_model_destroy(shared->model);
     pw_arena_clear(&shared->arena);
     pw_free(shared);
+}
+
+pw_status pw_session_shared_kernels(struct pw_session_shared *shared, struct pw_kernels **out, struct pw_error *err)
+{
+    pw_status status = PW_OK;
+
+    pthread_mutex_lock(&shared->lock);
+    if (!shared->kernels)
+        status = pw_kernels_load(shared->ops_dirs, shared->ops_dir_count, &shared->kernels, err);
+    if (status == PW_OK)
+        *out = shared->kernels;
+    pthread_mutex_unlock(&shared->lock);
+    return status;
 }
