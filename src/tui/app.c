@@ -64,7 +64,7 @@ static pw_status loop(struct pw_app *app, struct pw_opening *opening, struct pw_
     nfds_t count = list_waits(app, opening, wait);
     struct pw_error ignored = {0};
     pw_status status = PW_OK;
-    bool more = false;
+    bool more = false, working = false;
     int number;
 
     while (status == PW_OK && !app->quit && !pw_term_ended(&number)) {
@@ -73,17 +73,16 @@ static pw_status loop(struct pw_app *app, struct pw_opening *opening, struct pw_
             app->dirty = app->all = false;
         }
         if (poll(wait, count,
-                 more || app->tui->find.going ? 0
-                 : app->session_count         ? PW_APP_LOOK_EVERY_MS
-                                              : READING_EVERY_MS) < 0 &&
+                 more || working      ? 0
+                 : app->session_count ? PW_APP_LOOK_EVERY_MS
+                                      : READING_EVERY_MS) < 0 &&
             errno != EINTR)
             break;
         pw_app_look_around(app);
         if (wait[0].revents & (POLLHUP | POLLERR | POLLNVAL)) /* the terminal went away */
             break;
         take_keys(app);
-        if (app->tui->find.going)
-            app->dirty = !pw_tui_find_on(app->tui) || app->dirty;
+        working = pw_app_work_on(app);
         if (!app->session_count && !app->quit) {
             status = follow_reading(app, opening, 0, err);
             count = list_waits(app, opening, wait);

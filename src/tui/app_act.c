@@ -100,19 +100,38 @@ static void edit(struct pw_app *app)
         pw_tui_say(app->tui, false, "read anew and verifying again: %s", app->tui->intent_text);
 }
 
-static void export_shown(struct pw_app *app)
+static void end_export(struct pw_app *app)
 {
-    struct pw_buf text = {0};
+    struct pw_buf *text = &app->export.text;
     struct pw_error err = {0};
-    pw_status status;
+    pw_status status =
+        text->failed ? pw_error_memory(&err, text->size)
+                     : pw_session_save(app->sessions[0], app->export.path, pw_buf_text(text), text->size, false, &err);
 
-    pw_tui_export(app->tui, app->tui->intent_text, &text);
-    status = text.failed
-                 ? pw_error_memory(&err, text.size)
-                 : pw_session_save(app->sessions[0], app->tui->intent_text, pw_buf_text(&text), text.size, false, &err);
     if (status != PW_OK)
         pw_tui_say(app->tui, true, "%s", err.message);
-    pw_buf_clear(&text);
+    pw_buf_clear(text);
+    app->exporting = false;
+    app->dirty = true;
+}
+
+static void export_shown(struct pw_app *app)
+{
+    if (app->exporting) {
+        pw_tui_say(app->tui, true, "%s is still being written", app->export.path);
+        return;
+    }
+    pw_tui_export_begin(app->tui, app->tui->intent_text, &app->export);
+    app->exporting = true;
+}
+
+bool pw_app_work_on(struct pw_app *app)
+{
+    if (app->tui->find.going && !pw_tui_find_on(app->tui))
+        app->dirty = true;
+    if (app->exporting && !pw_tui_export_part(app->tui, &app->export))
+        end_export(app);
+    return app->tui->find.going || app->exporting;
 }
 
 static bool needs_device(pw_intent intent)
@@ -329,6 +348,11 @@ pw_status pw_app_attach(struct pw_app *app, struct pw_session *const *sessions, 
 
 void pw_app_end(struct pw_app *app)
 {
+    if (app->exporting) { /* what was asked for is not lost with the last key */
+        while (pw_tui_export_part(app->tui, &app->export)) {
+        }
+        end_export(app);
+    }
     pw_canvas_clear(&app->canvas);
     pw_tui_destroy(app->tui);
 }

@@ -14,6 +14,8 @@ struct pw_app {
     bool headless; /* no terminal: no editor, no clipboard */
     bool dirty, all, quit;
     int64_t looked_ms;
+    bool exporting; /* goes on in parts */
+    struct pw_tui_export export;
 };
 
 /* The model, without sessions: the graph is still being read. */
@@ -25,6 +27,7 @@ void pw_app_end(struct pw_app *app);
 struct pw_session *pw_app_session(const struct pw_app *app);       /* of the target that is shown */
 void pw_app_key(struct pw_app *app, const struct pw_input *input); /* applies and acts on the intent */
 bool pw_app_take_events(struct pw_app *app);                       /* true: more may wait */
+bool pw_app_work_on(struct pw_app *app); /* a part of what takes longer than a key may; true: there is more */
 /* Who and when, for decisions; and, every two seconds, whether a colleague's decisions arrived in the file. */
 void pw_app_look_around(struct pw_app *app);
 #define PW_APP_LOOK_EVERY_MS 2000

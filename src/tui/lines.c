@@ -239,24 +239,38 @@ void pw_lines_about(struct pw_lines *lines, size_t signature)
         lines->items[lines->item_count - 1].signature = (int)signature;
 }
 
+static void put_line(const struct pw_lines *lines, const struct pw_line *line, struct pw_buf *out)
+{
+    int at = 0;
+
+    for (size_t n = 0; n < line->span_count; n++) {
+        const struct pw_line_span *span = &lines->spans[line->first_span + n];
+        const char *text = lines->text.data + span->offset;
+
+        for (; at < span->column; at++)
+            pw_buf_putc(out, ' ');
+        pw_text_display(out, text, strlen(text), 0, false);
+        at += (int)pw_text_width(text);
+    }
+    pw_buf_putc(out, '\n');
+}
+
+void pw_lines_text_part(const struct pw_lines *lines, size_t first, size_t count, struct pw_buf *out)
+{
+    size_t at = 0;
+
+    for (size_t i = 0; i < lines->item_count; i++) {
+        const struct pw_line *line = &lines->items[i];
+
+        if (!line->skipped && at >= first && at - first < count)
+            put_line(lines, line, out);
+        at += line->skipped ? line->skipped : 1;
+    }
+}
+
 void pw_lines_text(const struct pw_lines *lines, struct pw_buf *out)
 {
-    for (size_t i = 0; i < lines->item_count; i++) {
-        int at = 0;
-
-        if (lines->items[i].skipped)
-            continue;
-        for (size_t n = 0; n < lines->items[i].span_count; n++) {
-            const struct pw_line_span *span = &lines->spans[lines->items[i].first_span + n];
-            const char *text = lines->text.data + span->offset;
-
-            for (; at < span->column; at++)
-                pw_buf_putc(out, ' ');
-            pw_text_display(out, text, strlen(text), 0, false);
-            at += (int)pw_text_width(text);
-        }
-        pw_buf_putc(out, '\n');
-    }
+    pw_lines_text_part(lines, 0, SIZE_MAX, out);
 }
 
 bool pw_lines_holds(const struct pw_lines *lines, size_t at, const char *needle)

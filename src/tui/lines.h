@@ -57,8 +57,9 @@ void pw_lines_head(struct pw_lines *lines, const char *title);
 /* The last line is about this signature. */
 void pw_lines_about(struct pw_lines *lines, size_t signature);
 
-/* All lines as plain text, made safe. */
-void pw_lines_text(const struct pw_lines *lines, struct pw_buf *out);
+/* Lines [first, first + count) as plain text, made safe; those that are skipped are left out. */
+void pw_lines_text_part(const struct pw_lines *lines, size_t first, size_t count, struct pw_buf *out);
+void pw_lines_text(const struct pw_lines *lines, struct pw_buf *out); /* all of them */
 /* Whether line `at` holds `needle` in any case; one that is skipped does not. */
 bool pw_lines_holds(const struct pw_lines *lines, size_t at, const char *needle);
 /* The first line from `from` on (wrapping round, step 1 or -1) that holds `needle` in any case; -1: none. */

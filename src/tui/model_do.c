@@ -198,26 +198,94 @@ static void export_csv(const struct pw_tui *tui, struct pw_buf *out)
     }
 }
 
-void pw_tui_export(struct pw_tui *tui, const char *path, struct pw_buf *out)
-{
-    if (pw_tui_screens[tui->screen].fill) {
-        pw_tui_fill(tui);
-        pw_lines_text(&tui->text, out);
-    } else if (tui->screen == PW_SCREEN_INVENTORY && pw_text_ends(path, ".csv")) {
-        export_csv(tui, out);
-    } else { /* the inventory as it looks, all rows */
-        struct pw_canvas canvas = {.ascii = tui->ascii};
-        struct pw_error err = {0};
-        int rows = tui->item_count < 100000 ? (int)tui->item_count + 2 : 100002;
+enum { PART_LINES = 1000, PART_ROWS = 400 };
 
-        if (pw_canvas_resize(&canvas, rows, tui->columns < 100 ? 100 : tui->columns, &err) == PW_OK) {
-            pw_tui_screens[tui->screen].draw(tui, &canvas, 0, rows);
-            pw_canvas_dump(&canvas, out);
-        } else {
-            out->failed = true;
-        }
-        pw_canvas_clear(&canvas);
+void pw_tui_export_begin(struct pw_tui *tui, const char *path, struct pw_tui_export *export)
+{
+    *export = (struct pw_tui_export){.screen = tui->screen,
+                                     .at = tui->at,
+                                     .columns = tui->columns,
+                                     .sort = tui->at->endtoend.sort,
+                                     .only_divergent = tui->at->endtoend.only_divergent};
+    snprintf(export->path, sizeof export->path, "%s", path);
+}
+
+/* Whether what is taken down is still what it was; it begins anew when not. */
+static bool still_the_same(struct pw_tui_export *export, size_t count)
+{
+    const struct pw_tui_endtoend *run = &export->at->endtoend;
+
+    if (!export->next ||
+        (export->count == count && export->sort == run->sort && export->only_divergent == run->only_divergent)) {
+        export->count = count;
+        return true;
     }
+    export->next = 0;
+    export->count = count;
+    export->sort = run->sort;
+    export->only_divergent = run->only_divergent;
+    export->text.size = 0;
+    return false;
+}
+
+static bool part_of_lines(struct pw_tui *tui, struct pw_tui_export *export)
+{
+    const struct pw_lines *lines = &tui->text;
+    size_t count = PART_LINES;
+
+    pw_tui_fill_part(tui, export->next, count);
+    if (!still_the_same(export, lines->count))
+        return true;
+    if (lines->item_count == lines->count) /* all of them were made */
+        count = SIZE_MAX;
+    pw_lines_text_part(lines, export->next, count, &export->text);
+    export->next = count < lines->count - export->next ? export->next + count : lines->count;
+    export->text.failed |= lines->failed;
+    return export->next < lines->count;
+}
+
+/* The inventory as it looks, but for its scroll. */
+static bool part_of_inventory(struct pw_tui *tui, struct pw_tui_export *export)
+{
+    size_t left;
+    struct pw_canvas canvas = {.ascii = tui->ascii};
+    struct pw_error err = {0};
+
+    if (!still_the_same(export, tui->item_count))
+        return true;
+    left = tui->item_count - export->next;
+    left = left < PART_ROWS ? left : PART_ROWS;
+    if (pw_canvas_resize(&canvas, (int)left + (export->next ? 0 : 2), tui->columns < 100 ? 100 : tui->columns, &err) ==
+        PW_OK) {
+        export->next += pw_view_inventory_part(tui, &canvas, export->next);
+        pw_canvas_dump(&canvas, &export->text);
+    } else {
+        export->text.failed = true;
+    }
+    pw_canvas_clear(&canvas);
+    return export->next < tui->item_count;
+}
+
+bool pw_tui_export_part(struct pw_tui *tui, struct pw_tui_export *export)
+{
+    struct pw_tui_side *at = tui->at;
+    pw_screen screen = tui->screen;
+    int columns = tui->columns;
+    bool more = false;
+
+    tui->at = export->at; /* as it was when it began */
+    tui->screen = export->screen;
+    tui->columns = export->columns;
+    if (pw_tui_screens[export->screen].fill)
+        more = part_of_lines(tui, export);
+    else if (pw_text_ends(export->path, ".csv"))
+        export_csv(tui, &export->text);
+    else
+        more = part_of_inventory(tui, export);
+    tui->at = at;
+    tui->screen = screen;
+    tui->columns = columns;
+    return more && !export->text.failed;
 }
 
 /* ---- deciding ---- */

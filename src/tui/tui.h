@@ -71,7 +71,7 @@ typedef enum {
     PW_INTENT_CANCEL,
     PW_INTENT_EDIT,   /* intent_text: the file; afterwards the kernels are read anew and tui->selection verified */
     PW_INTENT_COPY,   /* intent_text: to the clipboard */
-    PW_INTENT_EXPORT, /* intent_text: the file to write pw_tui_export's text to */
+    PW_INTENT_EXPORT, /* intent_text: the file to write what is shown to (pw_tui_export_begin) */
     PW_INTENT_TRIAGE, /* tui->decisions */
     PW_INTENT_ASK, /* the session: tui->ask, about tui->detail; intent_text: why, of an approval, or the runs to compare
                     */
@@ -572,8 +572,20 @@ void pw_tui_act_remark(struct pw_tui *tui);
 void pw_tui_act_whole_graph(struct pw_tui *tui);
 void pw_tui_act_compare(struct pw_tui *tui);
 void pw_tui_open_command(struct pw_tui *tui, const char *text); /* the palette, with this begun */
-/* What the current screen shows, whole: the inventory's rows as a table (CSV when the name ends so), else lines. */
-void pw_tui_export(struct pw_tui *tui, const char *path, struct pw_buf *out);
+/* What the current screen shows, whole: the inventory's rows as a table (CSV when the name ends so), else lines. Taken
+ * down in parts, so that keys are answered in between; what is shown meanwhile may be another screen. */
+struct pw_tui_export {
+    char path[1024];
+    pw_screen screen;
+    struct pw_tui_side *at;
+    int columns;
+    size_t next, count; /* line or row; of how many when it began */
+    pw_node_order sort; /* of nodes, when it began; so are these */
+    bool only_divergent;
+    struct pw_buf text; /* so far; owned */
+};
+void pw_tui_export_begin(struct pw_tui *tui, const char *path, struct pw_tui_export *export);
+bool pw_tui_export_part(struct pw_tui *tui, struct pw_tui_export *export); /* false: that was the last */
 void pw_tui_rows_changed(struct pw_tui *tui);  /* filter, sort and list again, keeping what the cursor is on */
 void pw_tui_items_changed(struct pw_tui *tui); /* list again: folding only */
 pw_status pw_tui_set_group(struct pw_tui *tui, pw_group group, struct pw_error *err);
@@ -590,7 +602,8 @@ void pw_tui_views_init(struct pw_tui *tui);
 /* Saved views as text, one a line, tab-separated; unreadable lines are said and left out. */
 void pw_tui_views_read(struct pw_tui *tui, const char *text);
 void pw_tui_views_write(const struct pw_tui *tui, struct pw_buf *out);
-void pw_tui_fill(struct pw_tui *tui);  /* all lines of the current screen into tui->text */
+void pw_tui_fill(struct pw_tui *tui); /* all lines of the current screen into tui->text */
+void pw_tui_fill_part(struct pw_tui *tui, size_t first, size_t count); /* of very many lines these at least */
 void pw_tui_place(struct pw_tui *tui); /* how many lines there are and where things stand, without their text */
 void pw_tui_go(struct pw_tui *tui, pw_screen screen);
 /* From line *at on (-1: before the first) the next that is about a signature, by 1 or -1; false: none, *at is
@@ -611,6 +624,9 @@ const char *pw_tui_column_name(pw_column column);
 const char *pw_tui_verdict(const struct pw_tui *tui, size_t signature, pw_style *style);
 
 void pw_view_inventory(struct pw_tui *tui, struct pw_canvas *canvas, int top, int rows);
+/* The items from `first` on, as many as the canvas has rows; the first ones below the summary and the heads. How many
+ * there were. */
+size_t pw_view_inventory_part(struct pw_tui *tui, struct pw_canvas *canvas, size_t first);
 uint32_t pw_view_footer_key(const struct pw_tui *tui, int column);  /* the key named there; 0 none */
 int pw_view_inventory_column(const struct pw_tui *tui, int column); /* pw_column at a screen column; -1 none */
 void pw_view_detail(struct pw_tui *tui, struct pw_lines *lines);

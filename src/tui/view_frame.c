@@ -1,4 +1,5 @@
 /* The frame around every screen: title, footer; and the screens that are plain lines (messages, help). */
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -196,6 +197,11 @@ static void fill(struct pw_tui *tui, int first, int rows)
 void pw_tui_fill(struct pw_tui *tui)
 {
     fill(tui, 0, 0);
+}
+
+void pw_tui_fill_part(struct pw_tui *tui, size_t first, size_t count)
+{
+    fill(tui, (int)(first < INT_MAX ? first : INT_MAX), (int)count);
 }
 
 void pw_tui_place(struct pw_tui *tui)

@@ -408,35 +408,63 @@ static void draw_nothing(const struct pw_tui *tui, struct pw_canvas *canvas, int
                                 : "Nothing is missing; a verifies all, to see what fails.");
 }
 
+/* How many there were to draw. */
+static size_t draw_items(struct pw_tui *tui, struct pw_canvas *canvas, int top, int rows, const int *widths,
+                         size_t first)
+{
+    int others = others_shown(tui, canvas->columns), shown = canvas->columns - OTHER_WIDTH * others, i = 0;
+
+    for (; i < rows && first + (size_t)i < tui->item_count; i++) {
+        const struct pw_tui_item *item = &tui->items[first + (size_t)i];
+
+        draw_row(tui, canvas, top + i, widths, first + (size_t)i);
+        for (int k = 0; item->kind == PW_ITEM_SIGNATURE && k < others; k++)
+            draw_other(tui, other_side(tui, k), canvas, top + i, shown + k * OTHER_WIDTH, item->signature);
+    }
+    return (size_t)i;
+}
+
+static void draw_top(struct pw_tui *tui, struct pw_canvas *canvas, int top, const int *widths)
+{
+    int others = others_shown(tui, canvas->columns), shown = canvas->columns - OTHER_WIDTH * others;
+
+    summary_line(tui, canvas, top);
+    draw_heads(tui, canvas, top + 1, widths);
+    for (int k = 0; k < others; k++)
+        draw_other_head(other_side(tui, k), canvas, top + 1, shown + k * OTHER_WIDTH);
+}
+
+size_t pw_view_inventory_part(struct pw_tui *tui, struct pw_canvas *canvas, size_t first)
+{
+    int widths[PW_COLUMN_COUNT], top = first ? 0 : 2;
+
+    choose_columns(canvas->columns - OTHER_WIDTH * others_shown(tui, canvas->columns), widths);
+    if (!first)
+        draw_top(tui, canvas, 0, widths);
+    return draw_items(tui, canvas, top, canvas->rows - top, widths, first);
+}
+
 void pw_view_inventory(struct pw_tui *tui, struct pw_canvas *canvas, int top, int rows)
 {
-    int widths[PW_COLUMN_COUNT], list = rows - 2, others = others_shown(tui, canvas->columns);
-    int shown = canvas->columns - OTHER_WIDTH * others;
+    int widths[PW_COLUMN_COUNT], list = rows - 2;
 
     if (tui->reading) {
         draw_reading(tui, canvas, top, rows);
         return;
     }
-    summary_line(tui, canvas, top);
-    if (rows < 3)
+    if (rows < 3) {
+        summary_line(tui, canvas, top);
         return;
-    choose_columns(shown, widths);
-    draw_heads(tui, canvas, top + 1, widths);
-    for (int k = 0; k < others; k++)
-        draw_other_head(other_side(tui, k), canvas, top + 1, shown + k * OTHER_WIDTH);
+    }
+    choose_columns(canvas->columns - OTHER_WIDTH * others_shown(tui, canvas->columns), widths);
+    draw_top(tui, canvas, top, widths);
     if (tui->cursor < tui->top)
         tui->top = tui->cursor;
     if (tui->cursor >= tui->top + (size_t)list)
         tui->top = tui->cursor - (size_t)list + 1;
     if (tui->top + (size_t)list > tui->item_count) /* no empty foot while rows are hidden above */
         tui->top = tui->item_count > (size_t)list ? tui->item_count - (size_t)list : 0;
-    for (int i = 0; i < list && tui->top + (size_t)i < tui->item_count; i++) {
-        const struct pw_tui_item *item = &tui->items[tui->top + (size_t)i];
-
-        draw_row(tui, canvas, top + 2 + i, widths, tui->top + (size_t)i);
-        for (int k = 0; item->kind == PW_ITEM_SIGNATURE && k < others; k++)
-            draw_other(tui, other_side(tui, k), canvas, top + 2 + i, shown + k * OTHER_WIDTH, item->signature);
-    }
+    draw_items(tui, canvas, top + 2, list, widths, tui->top);
     if (!tui->inventory->signature_count)
         pw_canvas_text(canvas, top + 3, 2, canvas->columns - 2, PW_STYLE_DIM, "The graph has no operators.");
     else if (!tui->visible_count)

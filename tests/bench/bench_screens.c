@@ -119,15 +119,19 @@ static void keep(struct screen *screen, const char *what, int64_t wall_ns, int64
 
 /* ---- keys ---- */
 
-/* A key, and with it the palette with the glyph: what is painted with that holds what the key did. */
+/* A key, and with it the palette with a glyph: what is painted with that holds what the key did. Two glyphs in turns:
+ * on a busy machine the palette may be closed and opened again between two paints. */
 static void press(struct terminal *terminal, struct screen *screen, const char *what, const char *key)
 {
+    static const char *const glyphs[2] = {"\xe2\x98\x83", "\xe2\x98\x82"};
+    static int turn;
+    const char *glyph = glyphs[turn++ % 2];
     char text[128];
     int64_t begin, cpu = computed_ns(terminal->child), end;
 
-    snprintf(text, sizeof text, "%s:%s", key, snowman);
+    snprintf(text, sizeof text, "%s:%s", key, glyph);
     begin = now_ns();
-    end = keys(terminal, text) ? until_shown(terminal, snowman, (int64_t)5 * 1000000000) : -1;
+    end = keys(terminal, text) ? until_shown(terminal, glyph, (int64_t)5 * 1000000000) : -1;
     keep(screen, what, end < 0 ? -1 : end - begin, computed_ns(terminal->child) - cpu);
     keys(terminal, "\025\177"); /* empties the palette and closes it; painted before the next key */
     poll(&(struct pollfd){.fd = terminal->fd, .events = POLLIN}, 1, 1000);
@@ -194,7 +198,10 @@ static const struct step list_steps[] = {{"moving", {"j", "j", "k"}, 45},
                                          {"grouping", {"z"}, 24},
                                          {"problems", {"!"}, 10},
                                          {0}};
-static const struct step unfold_steps[] = {{"to the end", {"G"}, 1}, {"unfolding", {"l", "k"}, 140}, {0}};
+static const struct step unfold_steps[] = {{"to the end", {"G"}, 1},
+                                           {"unfolding", {"l", "k"}, 140},
+                                           {"exporting", {":export all.txt\r", "j", "j", "j"}, 16},
+                                           {0}};
 static const struct step fold_steps[] = {{"to the end", {"G"}, 1}, {"folding", {"h", "k"}, 140}, {0}};
 static const struct step line_steps[] = {
     {"moving", {"j", "j", "k"}, 45}, {"paging", {"\004", "\004", "\025"}, 45},
@@ -214,6 +221,7 @@ static const struct step node_steps[] = {{"moving", {"j", "j", "k"}, 45},
                                          {"sorting", {">"}, 48},
                                          {"in another order", {">\004", "G", "g", "/layers.1000\r"}, 40},
                                          {"divergent", {"d"}, 24},
+                                         {"exporting", {":export all.txt\r", "j", "j", "j"}, 16},
                                          {0}};
 static const struct step trend_steps[] = {{"the graph's", {"w", "w"}, 40}, {0}};
 

@@ -9,6 +9,8 @@
 
 enum { KEYS = 400 };
 
+static const char snowman[] = "\xe2\x98\x83";
+
 /* Types the glyph into an open prompt again and again. */
 static int key_to_paint(struct terminal *terminal, const char *label, const char *open)
 {

@@ -21,8 +21,6 @@
 
 enum { READ_MAX = 1 << 16 };
 
-static const char snowman[] = "\xe2\x98\x83";
-
 static int64_t now_ns(void)
 {
     struct timespec t;

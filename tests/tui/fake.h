@@ -164,6 +164,19 @@ __attribute__((unused)) static void hides(struct pw_tui *tui, const char *part)
     assert_null(strstr(screen_of(tui), part));
 }
 
+/* All parts of what is shown, owned by the caller; how many there were. */
+__attribute__((unused)) static int export_shown(struct pw_tui *tui, const char *path, struct pw_buf *out)
+{
+    struct pw_tui_export export;
+    int parts = 1;
+
+    pw_tui_export_begin(tui, path, &export);
+    while (pw_tui_export_part(tui, &export))
+        parts++;
+    *out = export.text;
+    return parts;
+}
+
 static void close_tui(struct pw_tui *tui)
 {
     pw_tui_destroy(tui);

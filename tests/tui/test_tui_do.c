@@ -255,11 +255,11 @@ static void test_export_and_copy(void **state)
                                           "'my kernels' --case 1:bbbb:f32:graph:normal:1");
     press(tui, ":export rows.csv\n");
     assert_int_equal(tui->intent, PW_INTENT_EXPORT);
-    pw_tui_export(tui, "rows.csv", &text);
+    export_shown(tui, "rows.csv", &text);
     assert_non_null(strstr(pw_buf_text(&text), "bbbbbbbbbbbbbbbb,\"Softmax-13\",activation,1,0.1,kernel,high,no,"));
     pw_buf_clear(&text);
     press(tui, "\033\n");
-    pw_tui_export(tui, "detail.txt", &text);
+    export_shown(tui, "detail.txt", &text);
     assert_non_null(strstr(pw_buf_text(&text), "   FAIL    1:bbbb:f32:graph:normal:1"));
     pw_buf_clear(&text);
     close_tui(tui);

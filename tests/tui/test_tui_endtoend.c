@@ -226,6 +226,89 @@ static void test_finding_in_parts(void **state)
     close_tui(tui);
 }
 
+static void same_text(struct pw_buf *a, struct pw_buf *b)
+{
+    assert_int_equal(a->size, b->size);
+    assert_memory_equal(a->data, b->data, a->size);
+    pw_buf_clear(a);
+    pw_buf_clear(b);
+}
+
+/* Parts together are the whole; other keys may come in between, also such as change what is listed. */
+static void test_export_in_parts(void **state)
+{
+    struct pw_tui *tui = open_tui(14, 80);
+    struct pw_event started = {.kind = PW_EVENT_STARTED, .whole_graph = true, .mode = PW_ENDTOEND_NODES};
+    struct pw_event node = {.kind = PW_EVENT_NODE};
+    struct pw_tui_export export;
+    struct pw_buf parts = {0}, whole = {0};
+
+    (void)state;
+    device_opens(tui);
+    press(tui, "5");
+    run_graph(tui, 400);
+    send(tui, &started);
+    for (size_t i = 0; i < 5000; i++) {
+        node.node = (struct pw_endtoend_node){.node = &many[i % NODES],
+                                              .pattern = -1,
+                                              .standing = i % 3 ? PW_NODE_HELD : PW_NODE_CULPRIT,
+                                              .implementation = "",
+                                              .note = "",
+                                              .reason = i % 7 ? ""
+                                                              : "a reason in so many words that it takes two or "
+                                                                "three lines of this narrow terminal"};
+        send(tui, &node);
+    }
+    assert_in_range(export_shown(tui, "x.txt", &parts), 5, 20);
+    pw_tui_fill(tui);
+    pw_lines_text(&tui->text, &whole);
+    same_text(&parts, &whole);
+
+    pw_tui_export_begin(tui, "x.txt", &export);
+    assert_true(pw_tui_export_part(tui, &export));
+    press(tui, "d1"); /* fewer nodes, and another screen */
+    pw_tui_resize(tui, 20, 100);
+    while (pw_tui_export_part(tui, &export)) {
+    }
+    assert_int_equal(tui->screen, PW_SCREEN_INVENTORY);
+    press(tui, "5");
+    pw_tui_resize(tui, 14, 80);
+    pw_tui_fill(tui);
+    pw_lines_text(&tui->text, &whole);
+    same_text(&export.text, &whole);
+    close_tui(tui);
+}
+
+static void test_export_of_the_inventory(void **state)
+{
+    enum { MANY = 1500 };
+    static const struct pw_node *listed[MANY];
+    struct pw_tui *tui = open_tui(14, 120);
+    struct pw_canvas large = {.ascii = true};
+    struct pw_error err = {0};
+    struct pw_buf parts = {0}, whole = {0};
+
+    (void)state;
+    for (size_t i = 0; i < MANY; i++) {
+        many[i % NODES] = (struct pw_node){.name = "n", .op_type = "Add", .index = i, .graph = &graph, .domain = ""};
+        listed[i] = &many[i % NODES];
+    }
+    signatures[0].nodes = listed;
+    signatures[0].node_count = MANY;
+    device_opens(tui);
+    tui->ascii = true;
+    press(tui, "/matmul\nl\033Gk");
+    assert_int_equal(tui->item_count, 3 + MANY);
+    assert_int_equal(export_shown(tui, "x.txt", &parts), (MANY + 3 + 399) / 400);
+    tui->top = 0;
+    assert_int_equal(pw_canvas_resize(&large, MANY + 3 + 2, 120, &err), PW_OK);
+    pw_view_inventory(tui, &large, 0, MANY + 3 + 2);
+    pw_canvas_dump(&large, &whole);
+    same_text(&parts, &whole);
+    pw_canvas_clear(&large);
+    close_tui(tui);
+}
+
 /* Larger ones first, what is unknown last, equal ones as they ran: said of any two neighbours. */
 static void test_order_of_any_values(void **state)
 {
@@ -377,7 +460,9 @@ int main(void)
                                        cmocka_unit_test(test_finding),
                                        cmocka_unit_test(test_finding_in_parts),
                                        cmocka_unit_test(test_order_of_any_values),
-                                       cmocka_unit_test(test_recorded_run)};
+                                       cmocka_unit_test(test_recorded_run),
+                                       cmocka_unit_test(test_export_in_parts),
+                                       cmocka_unit_test(test_export_of_the_inventory)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
