@@ -10,6 +10,10 @@
 #include "cli/options.h"
 #include "job/opening.h"
 #include "tui/app.h"
+#include "verify/memory.h"
+
+#define CASES_BYTES                                                                                                    \
+    (28 << 20) /* at the same time, of all targets: the whole is to stay within 64 MiB beside the graph */
 
 int pw_cmd_workbench(int argc, char **argv)
 {
@@ -28,10 +32,12 @@ int pw_cmd_workbench(int argc, char **argv)
     const char *dirs[PW_OPTION_TARGETS];
     static const char *const standard[] = {"opencl"};
     struct pw_opening *opening = NULL;
+    struct pw_case_memory memory;
     struct pw_error err = {0};
     pw_status status = PW_OK;
     int exit_code, failed = 0;
 
+    pw_case_memory_init(&memory, CASES_BYTES);
     pw_options_parse(argc, argv, &usage, &options, &exit_code);
     if (exit_code >= 0)
         goto done;
@@ -60,7 +66,7 @@ int pw_cmd_workbench(int argc, char **argv)
                                                   .seed = options.seed,
                                                   .jobs = options.jobs,
                                                   .triage = true,
-                                                  .effort = {.min_cases = (int)case_count}};
+                                                  .effort = {.min_cases = (int)case_count, .memory = &memory}};
     if (status == PW_OK && timeout)
         status = pw_options_duration("--case-timeout", timeout, &session_options.effort.case_timeout_ns, &err);
     pw_mem_give_back_big();
@@ -74,6 +80,7 @@ int pw_cmd_workbench(int argc, char **argv)
     exit_code = status != PW_OK ? pw_options_fail(&err) : failed ? PW_EXIT_GATE : PW_EXIT_HELD;
 done:
     pw_opening_close(opening);
+    pw_case_memory_clear(&memory);
     pw_options_clear(&options);
     return exit_code;
 }

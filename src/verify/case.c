@@ -304,6 +304,7 @@ pw_status pw_case_execute(struct pw_case_run *run, struct pw_error *err)
     pw_status status;
 
     pw_case_begin(run);
+    run->inputs.memory = run->request->effort.memory;
     status = pw_case_draw(run->signature, run->spec, run->capture, &run->inputs, &why, &failure);
     if (status == PW_ERR_MODEL && run->spec->change_count) { /* these contents do not go with this shape */
         pw_buf_puts(&why, failure.message);

@@ -10,12 +10,15 @@
 #include "verify/huge.h"
 #include "verify/verify_internal.h"
 
+#define MEMORY_WAIT_MS 3000
+
 void pw_case_inputs_clear(struct pw_case_inputs *inputs)
 {
     for (int i = 0; i < inputs->count; i++)
         pw_value_clear(&inputs->values[i]);
     pw_dims_destroy(inputs->dims);
     pw_arena_clear(&inputs->arena);
+    pw_case_memory_give(inputs->memory, inputs->memory_taken);
     memset(inputs, 0, sizeof *inputs);
 }
 
@@ -349,6 +352,8 @@ pw_status pw_case_draw(const struct pw_signature *signature, const struct pw_cas
     status = pw_dims_create(&out->dims, err);
     if (status == PW_OK)
         status = pw_case_call(signature, spec, out->dims, &out->arena, &call, why, err);
+    if (status == PW_OK && !why->size)
+        out->memory_taken = pw_case_memory_take(out->memory, pw_case_memory_need(&call), MEMORY_WAIT_MS);
     if (status == PW_OK && !why->size && spec->dist == PW_DIST_CAPTURED)
         status = take_captured(signature, spec, capture, out, why, err);
     for (int i = 0; i < out->count && status == PW_OK && !why->size; i++) {

@@ -123,6 +123,8 @@ typedef void pw_verify_emit(void *user, const struct pw_verify_event *event);
 
 /* How much is tried. All zero: every distribution, the dtypes of the graph (or of the protocol's mixed precision), the
  * graph's shapes and fuzzed ones, at least PW_VERIFY_MIN_CASES a signature, no end by time. */
+struct pw_case_memory;
+
 struct pw_verify_effort {
     unsigned dists;    /* bits 1u << PW_DIST_…; 0 = all */
     unsigned dtypes;   /* bits 1u << PW_DTYPE_…, storage dtypes; 0 = the graph's; UINT_MAX = all that kernels claim */
@@ -138,6 +140,8 @@ struct pw_verify_effort {
     bool huge;               /* instead of all these one case a signature, of more than 2^31 elements (verify/huge.h) */
     int64_t huge_elements;   /* so many are huge: for tests, which have not the memory; 0 = 2^31 */
     bool explain;            /* run nothing: say in each summary what would be judged, how and why */
+    struct pw_case_memory *memory; /* what cases take at the same time, of all runs that are given it (verify/memory.h);
+                                      NULL: no limit */
 };
 
 struct pw_verify_request {

@@ -6,6 +6,7 @@
 
 #include "verify/capture.h"
 #include "verify/case_id.h"
+#include "verify/memory.h"
 #include "verify/verify.h"
 
 struct pw_standing_tally {
@@ -25,6 +26,8 @@ struct pw_case_inputs {
     int count;
     bool huge; /* set before they are drawn: what is large is drawn by a hash of the index (huge.h) */
     struct pw_call call;
+    struct pw_case_memory *memory; /* set before they are drawn: what the case needs is taken of it; NULL: no limit */
+    int64_t memory_taken;
 };
 
 /* The call that a spec makes of a signature's: shapes, contents, attributes and dtype changed, outputs inferred again.
