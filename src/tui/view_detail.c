@@ -166,7 +166,11 @@ static void draw_measured(struct pw_lines *lines, const struct pw_tui_row *row)
                       "%s: worst error %.3g, tolerance %.3g%s", row->standing, row->worst_error, row->tolerance,
                       row->from_store ? " (an earlier run)" : "");
     else if (row->measured)
-        pw_lines_addf(lines, PW_STYLE_NORMAL, 3, "%s", row->host ? "stays on the host" : row->standing);
+        pw_lines_wrap(lines, row->host && row->gate_failed ? PW_STYLE_BAD : PW_STYLE_NORMAL, 3,
+                      !row->host         ? row->standing
+                      : row->gate_failed ? "off target: nothing serves it there, and the protocol does not let it "
+                                           "stay on the host"
+                                         : "stays on the host");
     if (row->target_ns)
         pw_lines_addf(lines, PW_STYLE_NORMAL, 3, "target %s",
                       pw_text_duration(a, sizeof a, (double)row->target_ns / 1e9));
