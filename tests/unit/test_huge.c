@@ -2,6 +2,7 @@
  * the elements are drawn by. Sizes worked out by hand. */
 #include "tests/unit/case_site.h"
 
+#include "base/mem.h"
 #include "verify/huge.h"
 
 static void plan(struct site *s, struct pw_case_spec *spec, char why[200])
@@ -152,6 +153,36 @@ static void test_hash(void **state)
     }
 }
 
+/* Whichever allocation fails: the case is skipped, or the run ends with that reason. */
+static void test_memory_runs_out(void **state)
+{
+    struct site s;
+    bool through = false;
+
+    (void)state;
+    open_site(&s, "Relu-14 (float32[4,19])", NULL);
+    s.request.effort.huge = true;
+    s.request.effort.huge_elements = 1 << 16;
+    for (uint64_t nth = 1; nth < 4000 && !through; nth += 1 + nth / 6) {
+        struct pw_verify_totals totals;
+        struct pw_error err = {0};
+        pw_status status;
+
+        pw_mem_fail_at(nth, 0);
+        status = pw_verify_run(&s.request, &totals, &err);
+        through = pw_mem_count() < nth;
+        pw_mem_fail_at(0, 0);
+        if (status == PW_OK)
+            assert_true(totals.cases_failed == 0 && totals.cases == 1);
+        else if (status != PW_ERR_NO_MEMORY || !err.message[0])
+            fail_msg("allocation %d: %s", (int)nth, err.message);
+        if (through)
+            assert_int_equal(totals.held, 1);
+    }
+    assert_true(through);
+    close_site(&s);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -160,6 +191,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_what_is_huge),
         cmocka_unit_test(test_memory),
         cmocka_unit_test(test_hash),
+        cmocka_unit_test(test_memory_runs_out),
     };
 
     if (argc > 1 && !strcmp(argv[1], "--worker"))
