@@ -198,7 +198,7 @@ static void export_csv(const struct pw_tui *tui, struct pw_buf *out)
     }
 }
 
-enum { PART_LINES = 1000, PART_ROWS = 400 };
+enum { PART_LINES = 300, PART_ROWS = 150 }; /* some 2 ms */
 
 void pw_tui_export_begin(struct pw_tui *tui, const char *path, struct pw_tui_export *export)
 {

@@ -212,7 +212,7 @@ static void test_finding_in_parts(void **state)
     shows(tui, "looking for 'last'");
     while (pw_tui_find_on(tui))
         parts++;
-    assert_in_range(parts, 1, 10);
+    assert_in_range(parts, 1, 20);
     shows(tui, "last");
     hides(tui, "looking for");
     press(tui, "g");
@@ -259,7 +259,7 @@ static void test_export_in_parts(void **state)
                                                                 "three lines of this narrow terminal"};
         send(tui, &node);
     }
-    assert_in_range(export_shown(tui, "x.txt", &parts), 5, 20);
+    assert_in_range(export_shown(tui, "x.txt", &parts), 10, 30);
     pw_tui_fill(tui);
     pw_lines_text(&tui->text, &whole);
     same_text(&parts, &whole);
@@ -299,7 +299,7 @@ static void test_export_of_the_inventory(void **state)
     tui->ascii = true;
     press(tui, "/matmul\nl\033Gk");
     assert_int_equal(tui->item_count, 3 + MANY);
-    assert_int_equal(export_shown(tui, "x.txt", &parts), (MANY + 3 + 399) / 400);
+    assert_int_equal(export_shown(tui, "x.txt", &parts), (MANY + 3 + 149) / 150);
     tui->top = 0;
     assert_int_equal(pw_canvas_resize(&large, MANY + 3 + 2, 120, &err), PW_OK);
     pw_view_inventory(tui, &large, 0, MANY + 3 + 2);
