@@ -87,8 +87,8 @@ struct pw_exec_request {
                        the data, without a canary, for a target that checks bounds itself */
     bool unwritten; /* outputs and scratch in memory of the device's own begin as it makes them, never written: for a
                        target that notices reads of such */
-    /* For tensors so large that nothing may hold them twice; NULL: none are. Input i (as often as it is an input of a
-     * buffer) has been copied to where the worker sees it and is not looked at again: the caller may give it back. The
+    /* For tensors so large that nothing may hold them twice; NULL: none are. Input i
+     * has been copied to where the worker sees it and is not looked at again: the caller may give it back. The
      * worker, and the memory that it shares, go when the outputs have come. */
     void (*taken)(void *user, int input);
     void *taken_user;

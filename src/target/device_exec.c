@@ -224,6 +224,16 @@ static pw_status lay_out(struct pw_exec *x, struct pw_error *err)
     return PW_OK;
 }
 
+/* Of the buffers that an input's tensor goes to. */
+static bool is_last_of(const struct pw_exec *x, size_t i)
+{
+    const struct pw_work_buffer *b = &x->work.buffers[i];
+    for (size_t k = i + 1; k < x->work.buffer_count; k++)
+        if (x->work.buffers[k].kind == PW_BUFFER_INPUT && x->work.buffers[k].index == b->index)
+            return false;
+    return b->kind == PW_BUFFER_INPUT;
+}
+
 static void fill_regions(struct pw_exec *x, struct pw_link *link)
 {
     const struct pw_exec_request *r = x->request;
@@ -245,7 +255,7 @@ static void fill_regions(struct pw_exec *x, struct pw_link *link)
                 memset(data, 0, b->size);
         } else if (b->size > 0) {
             memcpy(data, from, b->size);
-            if (r->taken && b->kind == PW_BUFFER_INPUT)
+            if (r->taken && is_last_of(x, i))
                 r->taken(r->taken_user, b->index);
         }
     }
