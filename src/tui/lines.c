@@ -211,8 +211,12 @@ void pw_lines_seen(const struct pw_lines *lines, size_t count, size_t *begin, si
 
 void pw_lines_skip(struct pw_lines *lines, size_t count)
 {
-    if (count)
+    if (count && !lines->failed && lines->item_count && lines->items[lines->item_count - 1].skipped) {
+        lines->items[lines->item_count - 1].skipped += count;
+        lines->count += count;
+    } else if (count) {
         add_item(lines, count);
+    }
 }
 
 const struct pw_line *pw_lines_at(const struct pw_lines *lines, size_t at)

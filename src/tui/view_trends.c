@@ -176,11 +176,31 @@ static const char *known(const char *environment)
     return environment[0] ? environment : "unknown";
 }
 
+/* below NULL: it is the last one. */
+static bool moved(const char *above, const char *below)
+{
+    return below && strcmp(above, below) != 0;
+}
+
 static void say_moved(struct pw_lines *lines, const char *above, const char *below)
 {
-    if (strcmp(above, below) != 0)
+    if (moved(above, below))
         pw_lines_addf(lines, PW_STYLE_WARN, 3, "-- above: environment %s; below: %s; times do not compare across --",
                       known(above), known(below));
+}
+
+enum { ONE_LINE = 90 }; /* columns that a run needs to be told in one line */
+
+/* Passes over a run of very many that nobody looks at. */
+static bool skip_run(struct pw_lines *lines, const char *environment, const char *below)
+{
+    size_t count = (lines->width < ONE_LINE ? 2 : 1) + moved(environment, below), begin, end;
+
+    pw_lines_seen(lines, count, &begin, &end);
+    if (begin < end)
+        return false;
+    pw_lines_skip(lines, count);
+    return true;
 }
 
 /* "run 12  held  1.0e-07  20.1 us  1.20x  kernel", in two lines where there is no room for one. */
@@ -196,7 +216,7 @@ static void add_point(struct pw_lines *lines, const struct pw_tui_point *point)
         snprintf(error, sizeof error, "%.2e", point->error);
     if (!isnan(point->ratio))
         label_ratio(ratio, sizeof ratio, point->ratio);
-    if (lines->width < 90) {
+    if (lines->width < ONE_LINE) {
         pw_lines_addf(lines, style, 3, "run %-5lld %-10s %s", (long long)point->run_id, point->standing, when);
         pw_lines_addf(lines, style, 7, "error %-9s %s %s %s", error, time, ratio, point->implementation);
         return;
@@ -221,9 +241,13 @@ static void add_history(const struct pw_tui *tui, struct pw_lines *lines)
     pw_view_history(tui, lines, 6);
     pw_lines_head(lines, "Runs, newest first");
     for (size_t i = history->count; i-- > 0;) {
+        const char *environment = history->points[i].environment;
+        const char *below = i ? history->points[i - 1].environment : NULL;
+
+        if (skip_run(lines, environment, below))
+            continue;
         add_point(lines, &history->points[i]);
-        if (i)
-            say_moved(lines, history->points[i].environment, history->points[i - 1].environment);
+        say_moved(lines, environment, below);
     }
 }
 
@@ -257,7 +281,7 @@ static void add_graph_point(struct pw_lines *lines, const struct pw_tui_graph_po
         snprintf(what, sizeof what, "end to end");
     else
         snprintf(what, sizeof what, "%d signatures, %d failed", point->signatures, point->failed);
-    if (lines->width < 90) {
+    if (lines->width < ONE_LINE) {
         pw_lines_addf(lines, bad ? PW_STYLE_BAD : PW_STYLE_NORMAL, 3, "run %-5lld %-9s %s", (long long)point->run_id,
                       point->outcome[0] ? point->outcome : "not ended", when);
         pw_lines_addf(lines, bad ? PW_STYLE_BAD : PW_STYLE_NORMAL, 7, "%s of tolerance, %s, %s", share, speed, what);
@@ -288,9 +312,13 @@ static void add_graph(const struct pw_tui *tui, struct pw_lines *lines)
     add_graph_curves(tui, lines, true);
     pw_lines_head(lines, "Runs, newest first");
     for (size_t i = graph->count; i-- > 0;) {
+        const char *environment = graph->points[i].environment;
+        const char *below = i ? graph->points[i - 1].environment : NULL;
+
+        if (skip_run(lines, environment, below))
+            continue;
         add_graph_point(lines, &graph->points[i]);
-        if (i)
-            say_moved(lines, graph->points[i].environment, graph->points[i - 1].environment);
+        say_moved(lines, environment, below);
     }
 }
 

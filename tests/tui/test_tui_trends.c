@@ -86,6 +86,74 @@ static void test_both_alike(void **state)
     close_tui(tui);
 }
 
+/* Of very many runs only those that are seen are told, as they would be among all. */
+static void test_very_many_runs(void **state)
+{
+    enum { MANY = 700 };
+    static struct pw_store_signature_row rows[MANY];
+    static struct pw_store_graph_row graph_rows[MANY];
+    struct pw_event history = {.kind = PW_EVENT_ANSWER, .ask = PW_ASK_HISTORY, .rows = rows, .row_count = MANY};
+    struct pw_event whole = {
+        .kind = PW_EVENT_ANSWER, .ask = PW_ASK_GRAPH, .graph_rows = graph_rows, .graph_row_count = MANY};
+
+    (void)state;
+    for (int i = 0; i < MANY; i++) {
+        rows[i] = (struct pw_store_signature_row){.run_id = i + 1,
+                                                  .wall_ms = 1790000000000 + i * 86400000LL,
+                                                  .standing = "held",
+                                                  .implementation = "k",
+                                                  .worst_error = 1e-7,
+                                                  .tolerance = 1e-5,
+                                                  .environment_id = i % 5 ? "here" : "there"};
+        graph_rows[i] = (struct pw_store_graph_row){.run_id = i + 1,
+                                                    .wall_ms = rows[i].wall_ms,
+                                                    .kind = "check",
+                                                    .outcome = "held",
+                                                    .environment_id = rows[i].environment_id,
+                                                    .signatures = 3,
+                                                    .worst_share = 0.1,
+                                                    .target_ns = NAN,
+                                                    .reference_ns = NAN};
+    }
+    for (int columns = 80; columns < 140; columns += 50)
+        for (int of_graph = 0; of_graph < 2; of_graph++) {
+            struct pw_tui *tui = open_tui(14, columns);
+            struct pw_buf all = {0};
+            char *lines[3 * MANY + 100];
+            int count = 0;
+
+            device_opens(tui);
+            press(tui, of_graph ? "/matmul\n4w" : "/matmul\n4");
+            history.about = tui->detail;
+            send(tui, &history);
+            send(tui, &whole);
+            tui->ascii = true;
+            pw_tui_fill(tui);
+            pw_lines_text(&tui->text, &all);
+            for (char *at = all.data; *at; at = strchr(at, '\0') + 1) {
+                lines[count++] = at;
+                *strchr(at, '\n') = '\0';
+            }
+            for (int top = 0; top + 12 < count; top += 61) {
+                const char *row;
+
+                tui->scroll[PW_SCREEN_TRENDS] = top;
+                row = strchr(screen_of(tui), '\n') + 1;
+                for (int i = 0; i < 12; i++, row = strchr(row, '\n') + 1) {
+                    size_t length = strlen(lines[top + i]) < 70 ? strlen(lines[top + i]) : 70;
+
+                    while (length && lines[top + i][length - 1] == ' ')
+                        length--;
+                    if (strncmp(row, lines[top + i], length) != 0)
+                        fail_msg("line %d: '%.70s', of all '%s'", top + i, row, lines[top + i]);
+                }
+            }
+            assert_in_range(count, MANY * (columns < 90 ? 2 : 1) + 2 * MANY / 5 - 1, 3 * MANY);
+            pw_buf_clear(&all);
+            close_tui(tui);
+        }
+}
+
 /* A line of the comparison opens the signature that it is about. */
 static void test_comparison_finds_signatures(void **state)
 {
@@ -114,7 +182,7 @@ static void test_comparison_finds_signatures(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_both_alike),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_both_alike), cmocka_unit_test(test_very_many_runs),
                                        cmocka_unit_test(test_comparison_finds_signatures)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
