@@ -13,7 +13,7 @@
 #include "store/store_internal.h"
 #include "tests/bench/terminal.h"
 
-enum { SAMPLES = 4096, STEPS = 16, RUNS = 400 };
+enum { SAMPLES = 4096, STEPS = 16, RUNS = 2000 };
 
 static const char dims_text[] = "batch=1,sequence=8,past_sequence=8";
 
