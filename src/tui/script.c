@@ -30,7 +30,7 @@ static pw_status draw(struct script *script, struct pw_buf *screen, struct pw_er
 
 static void settle(struct script *script)
 {
-    while (pw_app_take_events(script->app) || pw_tui_find_on(script->app->tui))
+    while (pw_app_take_events(script->app) || pw_app_work_on(script->app))
         ;
     pw_app_look_around(script->app);
 }
