@@ -297,7 +297,7 @@ LP_FUNCTIONS(16, WORK16, PW_VEC(SUMS, 16))
 #define LP_STEP(acc, x) ((acc) + lp_term_1(x, p))
 #define LP_DONE(acc, n) lp_root_1(acc, p)
 #define LP_STEP16(acc, x) ((acc) + lp_term_16(x, p))
-#define WHOLE_MEAN(acc, n) ((acc) / (WORK)(n))
+#define WHOLE_MEAN(acc, n) ((acc) / (WORK)max(n, 1)) /* of nothing: 0 */
 GLOBAL(pool_global_average, WORK, WORK16, 0, SUM, SUM, SUM, WHOLE_MEAN)
 GLOBAL(pool_global_lp, SUMS, PW_VEC(SUMS, 16), 0, LP_STEP16, LP_STEP, SUM, LP_DONE)
 #endif

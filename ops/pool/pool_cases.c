@@ -204,6 +204,7 @@ const struct pw_room_case pw_pool_cases[] = {
      {"float32[2,3,1,1] -0.200000003 -0.685714304 0 0.142857149 -0.657142878 -0.142857149"},
      NULL,
      0},
+    {"pool/global_average_of_nothing", "GlobalAveragePool-1", {"float32[1,2,0,4]"}, {"float32[1,2,1,1] 0 0"}, NULL, 0},
     {"pool/global_average_one_axis", "GlobalAveragePool-1", {"float32[1,1,3] 1 2 6"}, {"float32[1,1,1] 3"}, NULL, 0},
     {"pool/global_max",
      "GlobalMaxPool-1",
