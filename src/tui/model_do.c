@@ -100,8 +100,11 @@ void pw_tui_act_edit(struct pw_tui *tui)
     if (kernel && !path)
         path = pw_kernel_path(kernel);
     if (!path || strlen(path) >= sizeof tui->intent_text) {
-        pw_tui_say(tui, false, "there is no kernel to edit: %s",
-                   impls ? "the selected implementation is none" : "coverage is not known yet");
+        pw_tui_say(tui, false, "there is no kernel to edit: %s%s",
+                   !impls                 ? "coverage is not known yet"
+                   : impls->selected >= 0 ? "what serves it is "
+                                          : "nothing serves it",
+                   impls && impls->selected >= 0 ? impls->items[impls->selected].name : "");
         return;
     }
     memcpy(tui->intent_text, path, strlen(path) + 1);

@@ -31,9 +31,13 @@ static void move_cursor(struct pw_tui *tui, long steps)
 
 static void scroll_lines(struct pw_tui *tui, int steps)
 {
-    int *top = &tui->scroll[tui->screen];
-    int last = tui->lines[tui->screen] - pw_tui_body_rows(tui);
+    int *top = &tui->scroll[tui->screen], last;
 
+    if (!tui->reading) { /* keys that come in one burst are not painted in between */
+        pw_tui_place(tui);
+        tui->lines[tui->screen] = (int)tui->text.count;
+    }
+    last = tui->lines[tui->screen] - pw_tui_body_rows(tui);
     *top += steps;
     if (*top > last)
         *top = last;
@@ -300,6 +304,7 @@ static void act_mark(struct pw_tui *tui)
 }
 static void act_unmark(struct pw_tui *tui)
 {
+    hint(tui, "nothing is marked");
     for (size_t i = 0; i < tui->inventory->signature_count; i++)
         tui->at->signatures[i].marked = false;
 }
@@ -404,13 +409,19 @@ static void act_palette(struct pw_tui *tui)
     pw_prompt_open(&tui->prompt, PW_PROMPT_COMMAND, "");
 }
 
+static void find_on(struct pw_tui *tui, int step)
+{
+    if (tui->screen != PW_SCREEN_INVENTORY && !tui->search[0])
+        hint(tui, "nothing is looked for yet: / finds text");
+    pw_tui_find_next(tui, step);
+}
 static void act_next(struct pw_tui *tui)
 {
-    pw_tui_find_next(tui, 1);
+    find_on(tui, 1);
 }
 static void act_previous(struct pw_tui *tui)
 {
-    pw_tui_find_next(tui, -1);
+    find_on(tui, -1);
 }
 
 /* ---- the palette with a command begun ---- */

@@ -163,7 +163,14 @@ static void test_every_key_answers(void **state)
     press(tui, "W");
     shows(tui, "W does nothing here: ? lists the keys");
     assert_int_equal(tui->message_count, messages);
-    press(tui, "?q");
+    pw_tui_resize(tui, 12, 80);
+    press(tui, "?G"); /* in one burst, without a painting in between */
+    shows(tui, "todo>20");
+    press(tui, "\033n");
+    press(tui, "2n");
+    shows(tui, "nothing is looked for yet");
+    tui->intent = PW_INTENT_NONE; /* the detail asked for earlier runs */
+    press(tui, "1?q");
     assert_int_equal(tui->screen, PW_SCREEN_INVENTORY);
     assert_int_equal(tui->intent, PW_INTENT_NONE);
     press(tui, "mq");
