@@ -592,7 +592,7 @@ pw_status pw_tui_set_group(struct pw_tui *tui, pw_group group, struct pw_error *
 const char *pw_tui_group_name(pw_group group);                   /* "none", "category" … */
 size_t pw_tui_current(const struct pw_tui *tui);                 /* the signature under the cursor; SIZE_MAX none */
 bool pw_tui_problem(const struct pw_tui *tui, size_t signature); /* failing, missing, or off the target */
-/* From what this session knows: verdicts (also of earlier runs) and its run of the whole graph; at most "verified".
+/* From what this session knows: verdicts and the run of the whole graph, also of earlier sessions; at most "verified".
  * portwright report knows the rest. */
 pw_maturity pw_tui_maturity(const struct pw_tui *tui);
 void pw_tui_set_filter(struct pw_tui *tui, const char *text);

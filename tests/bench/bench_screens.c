@@ -322,6 +322,8 @@ static int measure(const char *model)
     failed |= on_lines(&terminal, "end to end", "5", NULL, node_steps, 1);
     print_search(&terminal);
     failed |= on_lines(&terminal, "run", "3", NULL, line_steps, 1);
+    failed |= on_lines(&terminal, "baselines", "6", NULL, line_steps, 2);
+    failed |= on_lines(&terminal, "device", "7", NULL, line_steps, 2);
     failed |= on_lines(&terminal, "messages", "m", NULL, line_steps, 2);
     failed |= on_lines(&terminal, "help", "\033?", NULL, line_steps, 2);
     stop(&terminal);
