@@ -13,23 +13,12 @@ typedef double rate_t; /* once for all elements */
 typedef PW_COMPUTE(R) rate_t;
 #endif
 
-/* By squaring, from 1 - b^(2k) = (1 - b^k)(1 + b^k) and 1 - b^(k+1) = (1 - b^k) + b^k (1 - b): of a positive base every
- * term has one sign. */
+/* Through the logarithm: by squaring, each step would double the error of the power. */
 static inline rate_t one_minus_power(float base, long count)
 {
-    rate_t power = 1, rest = 0, b = (rate_t)base;
+    rate_t b = (rate_t)base;
 
-    if (base <= 0.0f)
-        return 1 - pow(b, (rate_t)count);
-    for (int bit = 63 - (int)clz(count); bit >= 0; bit--) {
-        rest *= 1 + power;
-        power *= power;
-        if (count >> bit & 1) {
-            rest += power * (1 - b);
-            power *= b;
-        }
-    }
-    return rest;
+    return base > 0.0f ? -expm1((rate_t)count * log1p(b - 1)) : 1 - pow(b, (rate_t)count);
 }
 
 __kernel void Adagrad_rate(__global const PW_TYPE(R) *R, __global const long *T, __global rate_t *factors,

@@ -59,6 +59,12 @@ const struct pw_room_case pw_training_cases[] = {
      {"float64[9] 0.3273646743420553", "float64[9] 1.375", "float64[9] 4.53125"},
      NULL,
      1e-15},
+    {"training/adam_late_step", /* X moves by sqrt(1 - beta^T) / (1 - alpha^T), from 200 bits */
+     DOMAIN "Adam-1 alpha=0.9 beta=0.99999 epsilon=0.0",
+     {"float64[] 1", "int64[] 32767", "float64[9] 0", "float64[9] 1", "float64[9] 1", "float64[9] 1"},
+     {"float64[9] -0.52888655757394320194", "float64[9] 1", "float64[9] 1"},
+     NULL,
+     1e-15},
     {"training/adam_mixed_variables", /* each variable in its own type */
      DOMAIN "Adam-1 alpha=0.5 beta=0.5 epsilon=0.5",
      {"float32[] 0.5", "int64[] 0", "float32[1] 1", "float64[2] 1", "float32[1] 2", "float64[2] 2", "float32[1] 1",
