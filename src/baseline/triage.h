@@ -92,6 +92,8 @@ const struct pw_triage_entry *pw_triage_find(const struct pw_triage *triage, con
  * PW_ERR_USAGE names what is wrong with it (a waiver without reason, a date that is none, a text with a control
  * character…); then nothing is changed. */
 pw_status pw_triage_set(struct pw_triage *triage, const struct pw_triage_entry *entry, struct pw_error *err);
+/* Whether it would be taken: PW_ERR_USAGE as above. */
+pw_status pw_triage_entry_check(const struct pw_triage_entry *entry, struct pw_error *err);
 bool pw_triage_dirty(const struct pw_triage *triage); /* changes that are not saved */
 
 /* Has the file changed since it was read (size, time, inode)? Cheap: one stat; for polling. */

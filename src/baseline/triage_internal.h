@@ -31,8 +31,6 @@ pw_status pw_triage_text_parse(struct pw_triage_text *text, const char *path, co
 pw_status pw_triage_text_print(const struct pw_triage_text *old, const struct pw_triage_list *entries,
                                const char *graph, const char *model, struct pw_buf *out, struct pw_error *err);
 
-/* Is the entry fit to be written? PW_ERR_USAGE says what is not. */
-pw_status pw_triage_entry_check(const struct pw_triage_entry *entry, struct pw_error *err);
 bool pw_triage_entry_empty(const struct pw_triage_entry *entry);
 bool pw_triage_entry_equal(const struct pw_triage_entry *a, const struct pw_triage_entry *b);
 bool pw_waiver_equal(const struct pw_waiver *a, const struct pw_waiver *b);

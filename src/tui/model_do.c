@@ -381,13 +381,30 @@ static void say_decided(struct pw_tui *tui, const char *what, const char *value)
     pw_tui_say(tui, false, "%s%s: %s %.200s", label, others, what, value);
 }
 
+/* What the file would refuse is not shown as decided. */
+static bool sound(struct pw_tui *tui)
+{
+    struct pw_error err = {0};
+
+    for (size_t d = 0; d < tui->decision_count; d++)
+        if (pw_triage_entry_check(&tui->decisions[d], &err) != PW_OK) {
+            tui->intent = PW_INTENT_NONE;
+            pw_tui_say(tui, true, "%s", err.message);
+            return false;
+        }
+    return true;
+}
+
 /* Shows the decisions at once: the next one, before the file's answer, must build on them. */
 static void decided(struct pw_tui *tui, const char *what, const char *value)
 {
     size_t count = tui->triage_count;
-    struct pw_triage_entry *all = pw_calloc(count + tui->decision_count + 1, sizeof *all);
+    struct pw_triage_entry *all;
 
+    if (!sound(tui))
+        return;
     say_decided(tui, what, value);
+    all = pw_calloc(count + tui->decision_count + 1, sizeof *all);
     if (!all)
         return; /* the file's answer shows them */
     for (size_t i = 0; i < count; i++)
@@ -476,6 +493,10 @@ void pw_tui_run_waive(struct pw_tui *tui, const char *words)
 
     if (date != PW_TRIAGE_DATE - 1 || !reason[0]) {
         pw_tui_say(tui, true, "waive: expected a last day and a reason, such as 'waive 2027-01-31 driver bug 12'");
+        return;
+    }
+    if (tui->today[0] && strncmp(words, tui->today, date) < 0) {
+        pw_tui_say(tui, true, "waive: %.*s is past, today is %s", (int)date, words, tui->today);
         return;
     }
     if (!begin_decisions(tui))

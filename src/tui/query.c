@@ -178,26 +178,30 @@ static const struct {
     const char *name, *help;
     text_match *text;
     number_of *number;
+    const char *words; /* all that can be said, separated by blanks; NULL: anything */
 } keys[] = {
-    {"op", "op:Softmax  the operator's name", match_op, NULL},
-    {"cat", "cat:norm  the category", match_category, NULL},
-    {"cov", "cov:missing,host  library, kernel, generated, host, missing", match_coverage, NULL},
-    {"sens", "sens:high  low, medium, high", match_sensitivity, NULL},
-    {"status", "status:failed  held, failed, unproven, mistrusted, missing, host, -", match_status, NULL},
-    {"dyn", "dyn:yes  yes, no, data", match_dynamic, NULL},
-    {"node", "node:attn  a node's name", match_node, NULL},
-    {"pattern", "pattern:attention  the pattern it is part of", match_pattern, NULL},
-    {"dtype", "dtype:float16  of the first output", match_dtype, NULL},
-    {"work", "work:doing  open, doing, blocked, review, done, none", match_work, NULL},
-    {"owner", "owner:ana  who works on it", match_owner, NULL},
-    {"note", "note:driver  in the note or the waiver's reason", match_note, NULL},
-    {"is", "is:problem  marked, problem, measured, waived", match_is, NULL},
-    {"flops", "flops>1  share of the graph's FLOPs in per cent", NULL, number_flops},
-    {"n", "n>3  nodes that have it", NULL, number_nodes},
-    {"error", "error>1e-6  worst error", NULL, number_error},
-    {"used", "used>50  worst error as a share of its tolerance, in per cent", NULL, number_used},
-    {"speed", "speed<1  reference time over target time", NULL, number_speed},
-    {"todo", "todo>20  priority", NULL, number_priority},
+    {"op", "op:Softmax  the operator's name", match_op, NULL, NULL},
+    {"cat", "cat:norm  the category", match_category, NULL, NULL},
+    {"cov", "cov:missing,host  library, kernel, generated, host, missing", match_coverage, NULL,
+     "library kernel generated host missing"},
+    {"sens", "sens:high  low, medium, high", match_sensitivity, NULL, "low medium high"},
+    {"status", "status:failed  held, failed, unproven, mistrusted, missing, host, off, -", match_status, NULL,
+     "held failed unproven mistrusted missing host off target running -"},
+    {"dyn", "dyn:yes  yes, no, data", match_dynamic, NULL, "yes no data"},
+    {"node", "node:attn  a node's name", match_node, NULL, NULL},
+    {"pattern", "pattern:attention  the pattern it is part of", match_pattern, NULL, NULL},
+    {"dtype", "dtype:float16  of the first output", match_dtype, NULL, NULL},
+    {"work", "work:doing  open, doing, blocked, review, done, none", match_work, NULL,
+     "open doing blocked review done none"},
+    {"owner", "owner:ana  who works on it", match_owner, NULL, NULL},
+    {"note", "note:driver  in the note or the waiver's reason", match_note, NULL, NULL},
+    {"is", "is:problem  marked, problem, measured, waived", match_is, NULL, "marked problem measured waived"},
+    {"flops", "flops>1  share of the graph's FLOPs in per cent", NULL, number_flops, NULL},
+    {"n", "n>3  nodes that have it", NULL, number_nodes, NULL},
+    {"error", "error>1e-6  worst error", NULL, number_error, NULL},
+    {"used", "used>50  worst error as a share of its tolerance, in per cent", NULL, number_used, NULL},
+    {"speed", "speed<1  reference time over target time", NULL, number_speed, NULL},
+    {"todo", "todo>20  priority", NULL, number_priority, NULL},
 };
 enum { KEY_COUNT = sizeof keys / sizeof *keys };
 
@@ -274,6 +278,11 @@ static void read_term(struct pw_query *query, char *word)
                 *word = '\0';
                 term->value_count++;
             }
+    word = (char *)(uintptr_t)term->values;
+    for (int i = 0; term->key >= 0 && term->relation == ':' && i < term->value_count; i++, word += strlen(word) + 1)
+        if (keys[term->key].words && !contains(keys[term->key].words, word))
+            snprintf(query->problem, sizeof query->problem, "'%.40s' is none of them; write %s", word,
+                     keys[term->key].help);
     query->count++;
 }
 

@@ -398,7 +398,9 @@ static void draw_nothing(const struct pw_tui *tui, struct pw_canvas *canvas, int
         measured = measured || tui->at->signatures[i].measured;
     pw_canvas_text(canvas, row, 2, canvas->columns - 2, PW_STYLE_DIM,
                    problems ? "Esc shows all again." : "/ changes the filter, Esc clears it.");
-    if (!problems)
+    if (tui->query.problem[0])
+        pw_canvas_text(canvas, row + 1, 2, canvas->columns - 2, PW_STYLE_BAD, tui->query.problem);
+    else if (!problems)
         pw_canvas_printf(canvas, row + 1, 2, canvas->columns - 2, PW_STYLE_DIM, "Nothing matches '%s'.", tui->filter);
     else if (!tui->at->coverage_ready)
         pw_canvas_text(canvas, row + 1, 2, canvas->columns - 2, PW_STYLE_DIM, "What is missing is not known yet.");

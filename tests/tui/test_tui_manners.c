@@ -98,6 +98,10 @@ static void test_nothing_listed(void **state)
     press(tui, "v");
     assert_int_equal(tui->intent, PW_INTENT_NONE);
     shows(tui, "nothing is selected");
+    press(tui, "\033/cov:none\n");
+    shows(tui, "'none' is none of them; write cov:missing,host");
+    press(tui, "\033/flops>x\n");
+    shows(tui, "'x' is no number");
     press(tui, "\033/op:MatMul is:problem\n");
     shows(tui, "Nothing matches 'op:MatMul is:problem'.");
     close_tui(tui);
@@ -199,6 +203,13 @@ static void test_decisions_are_said(void **state)
     shows(tui, "DATE REASON  Enter does it, Esc drops");
     press(tui, "2099-01-31 driver\n");
     shows(tui, "waived until 2099-01-31 driver");
+    tui->intent = PW_INTENT_NONE;
+    press(tui, ":waive 2099-02-31 driver\n");
+    shows(tui, "a waiver ends on a date");
+    snprintf(tui->today, sizeof tui->today, "2026-11-30");
+    press(tui, ":waive 2026-11-29 driver\n");
+    shows(tui, "waive: 2026-11-29 is past, today is 2026-11-30");
+    assert_int_equal(tui->intent, PW_INTENT_NONE);
     close_tui(tui);
 }
 
