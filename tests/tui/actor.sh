@@ -50,6 +50,7 @@ plays targets run.onnx --target plugin:./actor.so --target reference
 plays two run.onnx --target plugin:./actor.so --target reference
 plays trends run.onnx --target plugin:./actor.so
 plays endtoend run.onnx --target plugin:./actor.so
+goes_on recorded run.onnx --target plugin:./actor.so
 plays device run.onnx --target plugin:./actor.so
 plays help run.onnx --target plugin:./actor.so
 plays palette run.onnx --target plugin:./actor.so

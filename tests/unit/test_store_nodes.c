@@ -380,6 +380,29 @@ static void test_whole_or_not_at_all(void **state)
     pw_store_close(store);
 }
 
+/* Rows of a batch are there for others when it ends, and not at all when it does not. */
+static void test_batch(void **state)
+{
+    static const struct pw_endtoend_node culprit = {
+        .standing = PW_NODE_CULPRIT, .implementation = "k", .reason = "far off"};
+    struct pw_store *store = open_store("t.db"), *other = open_store("t.db");
+    int64_t run = begin(store, "g", "t");
+    struct pw_error err = {0};
+
+    (void)state;
+    assert_int_equal(pw_store_batch_begin(store, &err), PW_OK);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(pw_store_node_add(store, run, i, "n", "Op", &culprit, &err), PW_OK);
+    assert_int_equal(number(other, "SELECT COUNT(*) FROM run_node"), 0);
+    assert_int_equal(pw_store_batch_end(store, &err), PW_OK);
+    assert_int_equal(number(other, "SELECT COUNT(*) FROM run_node"), 3);
+    assert_int_equal(pw_store_batch_begin(store, &err), PW_OK);
+    assert_int_equal(pw_store_node_add(store, run, 3, "n", "Op", &culprit, &err), PW_OK);
+    pw_store_close(store); /* without its end */
+    assert_int_equal(number(other, "SELECT COUNT(*) FROM run_node"), 3);
+    pw_store_close(other);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -389,6 +412,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_size_is_bounded, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_bytes_a_node, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_whole_or_not_at_all, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_batch, set_up, tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
