@@ -10,7 +10,7 @@
 
 #define OUTPUT_TEXT "%.60s: error %.2e, tolerance %.2e%s%.250s"
 
-enum { NODES_MAX = 1 << 20, NAMES_MAX = 512 };
+enum { NODES_MAX = 1 << 20, NAMES_MAX = 512, TEXT_MAX = 4000 };
 
 void pw_tui_endtoend_clear(struct pw_tui_endtoend *run)
 {
@@ -58,6 +58,18 @@ static const char *keep_name(struct pw_tui_endtoend *run, const char *name)
     return run->names[run->name_count] ? run->names[run->name_count++] : "";
 }
 
+/* A copy of what is said of a node, NULL when nothing is: of a very long text the begin, so that lines can be counted.
+ */
+static char *keep_text(const char *text)
+{
+    size_t size = strnlen(text, TEXT_MAX + 1);
+
+    if (size > TEXT_MAX)
+        for (size = TEXT_MAX; size && ((unsigned char)text[size] & 0xc0) == 0x80;) /* not within a character */
+            size--;
+    return size ? pw_strndup(text, size) : NULL;
+}
+
 static void on_node(struct pw_tui_endtoend *run, const struct pw_endtoend_node *from)
 {
     struct pw_tui_node *node;
@@ -78,8 +90,7 @@ static void on_node(struct pw_tui_endtoend *run, const struct pw_endtoend_node *
     run->elapsed_ns += from->time_ns;
     run->most_ns = from->time_ns > run->most_ns ? from->time_ns : run->most_ns;
     node->implementation = keep_name(run, from->implementation);
-    if (from->reason[0] || from->note[0])
-        node->text = pw_strdup(from->reason[0] ? from->reason : from->note);
+    node->text = keep_text(from->reason[0] ? from->reason : from->note);
 }
 
 static void on_past_node(struct pw_tui_endtoend *run, const struct pw_session_past_node *from)
@@ -99,7 +110,7 @@ static void on_past_node(struct pw_tui_endtoend *run, const struct pw_session_pa
                                  .tolerance = from->tolerance,
                                  .begin_ns = run->elapsed_ns,
                                  .time_ns = from->time_ns,
-                                 .text = from->text[0] ? pw_strdup(from->text) : NULL};
+                                 .text = keep_text(from->text)};
     run->elapsed_ns += from->time_ns;
     run->most_ns = from->time_ns > run->most_ns ? from->time_ns : run->most_ns;
     node->implementation = keep_name(run, from->implementation);

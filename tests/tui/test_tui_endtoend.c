@@ -226,6 +226,31 @@ static void test_finding_in_parts(void **state)
     close_tui(tui);
 }
 
+/* Of a log of megabytes the begin is shown, without half a character at its end. */
+static void test_very_long_reason(void **state)
+{
+    struct pw_tui *tui = open_tui(14, 20);
+    struct pw_event started = {.kind = PW_EVENT_STARTED, .whole_graph = true, .mode = PW_ENDTOEND_NODES};
+    struct pw_event node = {.kind = PW_EVENT_NODE};
+    char *text = calloc(1, 3000001);
+
+    (void)state;
+    for (size_t i = 0; i < 3000000; i += 3)
+        memcpy(text + i, "\xe2\x82\xac", 3);
+    device_opens(tui);
+    press(tui, "5");
+    send(tui, &started);
+    node.node = (struct pw_endtoend_node){
+        .node = &nodes[0], .pattern = -1, .standing = PW_NODE_FAILED, .implementation = "", .note = "", .reason = text};
+    send(tui, &node);
+    assert_int_equal(strlen(tui->at->endtoend.nodes[0].text), 3999); /* 1,333 characters */
+    press(tui, "G");
+    hides(tui, "\xef\xbf\xbd");
+    assert_in_range(tui->text.count, 500, 1000);
+    free(text);
+    close_tui(tui);
+}
+
 static void same_text(struct pw_buf *a, struct pw_buf *b)
 {
     assert_int_equal(a->size, b->size);
@@ -460,6 +485,7 @@ int main(void)
                                        cmocka_unit_test(test_finding),
                                        cmocka_unit_test(test_finding_in_parts),
                                        cmocka_unit_test(test_order_of_any_values),
+                                       cmocka_unit_test(test_very_long_reason),
                                        cmocka_unit_test(test_recorded_run),
                                        cmocka_unit_test(test_export_in_parts),
                                        cmocka_unit_test(test_export_of_the_inventory)};
