@@ -5,6 +5,7 @@
 #include "tests/fuzz/fuzz_baseline.c"
 #include "tests/fuzz/fuzz_call.c"
 #include "tests/fuzz/fuzz_case_id.c"
+#include "tests/fuzz/fuzz_kept.c"
 #include "tests/fuzz/fuzz_kernel.c"
 #include "tests/fuzz/fuzz_lock.c"
 #include "tests/fuzz/fuzz_log.c"
@@ -40,6 +41,7 @@ static void test_store(void **state)
 TEST(baseline)
 TEST(call)
 TEST(case_id)
+TEST(kept)
 TEST(kernel)
 TEST(lock)
 TEST(log)
@@ -57,6 +59,6 @@ int main(void)
         cmocka_unit_test(test_case_id), cmocka_unit_test(test_lock),     cmocka_unit_test(test_log),
         cmocka_unit_test(test_options), cmocka_unit_test(test_protocol), cmocka_unit_test(test_tensor),
         cmocka_unit_test(test_triage),  cmocka_unit_test(test_kernel),   cmocka_unit_test(test_query),
-        cmocka_unit_test(test_script),  cmocka_unit_test(test_store)};
+        cmocka_unit_test(test_script),  cmocka_unit_test(test_store),    cmocka_unit_test(test_kept)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
