@@ -175,8 +175,6 @@ static pw_status read_stored(sqlite3_stmt *q, struct pw_arena *arena, void *out,
                                       .reason = ""},
                            .implementation = sqlite3_column_int64(q, 8),
                            .note = sqlite3_column_int64(q, 9)};
-    if (row->figure.time_ns < 0)
-        row->figure.time_ns = 0;
     return read_standing((const char *)sqlite3_column_text(q, 1), &row->figure.standing, err);
 }
 
@@ -209,6 +207,18 @@ static pw_status collect(struct pw_store *store, const char *sql, int64_t run_id
 static const char *text_of(const struct numbered *texts, size_t count, int64_t number)
 {
     return number >= 1 && (uint64_t)number <= count && texts[number - 1].number == number ? texts[number - 1].text : "";
+}
+
+/* Times are summed where they are shown: what cannot be one is unknown. */
+static void bound_times(struct pw_store_node_figure *figures, size_t count)
+{
+    int64_t left = INT64_MAX / 4;
+
+    for (size_t i = 0; i < count; i++) {
+        if (figures[i].time_ns < 0 || figures[i].time_ns > left)
+            figures[i].time_ns = 0;
+        left -= figures[i].time_ns;
+    }
 }
 
 /* Why those do not hold: told in the same order, of each its number (patterns have none). */
@@ -259,6 +269,7 @@ pw_status pw_store_node_figures(struct pw_store *store, int64_t run_id, struct p
         made[i].note = text_of(texts, text_count, stored[i].note);
     }
     if (status == PW_OK) {
+        bound_times(made, found);
         add_reasons(made, found, reasons, reason_count);
         *rows = made;
         *count = found;

@@ -32,6 +32,7 @@ enum fuzz_worker_action {
     FUZZ_SAY_DATAGRAM, /* not even a header */
     FUZZ_SAY_STDERR,   /* a log, then the next action */
     FUZZ_SAY_SCRIBBLE, /* over the shared outputs, then the next action */
+    FUZZ_SAY_FILL,     /* all of them, as one who computed (and ran over), then the next action */
     FUZZ_SAY_COUNT
 };
 
@@ -73,12 +74,25 @@ static size_t fuzz_worker_span(const uint8_t **bytes)
 
 /* ---- the worker ---- */
 
+/* What a target says of itself; sane: not to be found out at the door. */
+static void fuzz_worker_put_info(struct pw_buf *out, uint8_t kind, bool sane)
+{
+    struct pw_target_info info = {.name = "fake", .kind = "fake", .languages = {"opencl"}};
+    info.compute_units = 4;
+    info.max_work_group = sane ? 64 : fuzz_worker_number();
+    info.local_mem_bytes = sane ? 32768 : fuzz_worker_number();
+    info.alignment_bytes = sane ? 64 : (uint32_t)fuzz_worker_number();
+    info.shares_host_memory = kind & 4;
+    info.accuracy.exp = kind & 8 ? NAN : 1;
+    pw_info_write(out, &info);
+    pw_wire_text(out, kind & 16 ? "library" : "");
+}
+
 static void fuzz_worker_put_reply(struct pw_buf *out, uint32_t request)
 {
     const uint8_t *bytes;
     size_t size;
     uint8_t kind = fuzz_worker_byte();
-    struct pw_target_info info = {.name = "fake", .kind = "fake", .languages = {"opencl"}};
     struct pw_error error = {.status = kind & 1 ? (pw_status)fuzz_worker_number() : PW_OK, .message = "no"};
     char log[256] = "";
 
@@ -88,14 +102,7 @@ static void fuzz_worker_put_reply(struct pw_buf *out, uint32_t request)
     }
     pw_wire_head(out, &error, log);
     if (request == PW_MSG_OPEN) {
-        info.compute_units = 4;
-        info.max_work_group = fuzz_worker_number();
-        info.local_mem_bytes = fuzz_worker_number();
-        info.alignment_bytes = (uint32_t)fuzz_worker_number();
-        info.shares_host_memory = kind & 4;
-        info.accuracy.exp = kind & 8 ? NAN : 1;
-        pw_info_write(out, &info);
-        pw_wire_text(out, kind & 16 ? "library" : "");
+        fuzz_worker_put_info(out, kind, false);
     } else if (request == PW_MSG_SUPPORTS) {
         pw_wire_u32(out, (uint32_t)fuzz_worker_number());
         pw_wire_text(out, "why");
@@ -138,6 +145,17 @@ static void fuzz_worker_scribble(void)
         fuzz_worker_state.scribbled = true;
 }
 
+static void fuzz_worker_fill(void)
+{
+    char part[4096];
+    off_t end = fuzz_worker_state.out_fd < 0 ? 0 : lseek(fuzz_worker_state.out_fd, 0, SEEK_END);
+
+    memset(part, fuzz_worker_byte(), sizeof part);
+    for (off_t at = 0; at + (off_t)sizeof part <= end; at += (off_t)sizeof part)
+        if (pwrite(fuzz_worker_state.out_fd, part, sizeof part, at) == (ssize_t)sizeof part)
+            fuzz_worker_state.scribbled = true;
+}
+
 /* One action; false: something was said, or the end. */
 static bool fuzz_worker_act(uint32_t request, uint64_t id, uint64_t nonce, bool *ended)
 {
@@ -152,6 +170,15 @@ static bool fuzz_worker_act(uint32_t request, uint64_t id, uint64_t nonce, bool 
         *ended = true;
         return false;
     }
+    if (request == PW_MSG_OPEN && action != FUZZ_SAY_COUNT - 1) { /* mostly it opens */
+        pw_wire_head(&out, &(struct pw_error){0}, "");
+        fuzz_worker_put_info(&out, (uint8_t)(action << 2), true);
+        (void)pw_proto_send(socket, PW_MSG_REPLY, id, out.data, out.size, NULL, 0, NULL);
+        pw_buf_clear(&out);
+        return false;
+    }
+    if (request == PW_MSG_OPEN)
+        action = fuzz_worker_byte() % FUZZ_SAY_COUNT;
     switch (action) {
     case FUZZ_SAY_BUILT:
         (void)pw_proto_send(socket, PW_MSG_BUILT, id, NULL, 0, NULL, 0, NULL);
@@ -183,6 +210,10 @@ static bool fuzz_worker_act(uint32_t request, uint64_t id, uint64_t nonce, bool 
         fuzz_worker_scribble();
         more = true;
         break;
+    case FUZZ_SAY_FILL:
+        fuzz_worker_fill();
+        more = true;
+        break;
     default:
         fuzz_worker_put_reply(&out, request);
         (void)pw_proto_send(socket, PW_MSG_REPLY, id, out.data, out.size, NULL, 0, NULL);
@@ -212,8 +243,8 @@ static void *fuzz_worker_serve(void *user)
         }
         wire = (struct pw_wire){.data = payload, .size = message.size};
         if (message.type == PW_MSG_STEP) {
-            for (int i = 0; i < 2; i++)
-                (void)pw_wire_read_u64(&wire);
+            uint8_t head[PW_PROTO_HEAD + 16]; /* regions, kind, count, first */
+            pw_wire_read_bytes(&wire, head, sizeof head);
             nonce = pw_wire_read_u64(&wire);
         } else {
             request = message.type;
@@ -275,36 +306,62 @@ void pw_spawn_reap(struct pw_process *process, int64_t timeout_ns, char *how, si
 
 /* ---- the parent ---- */
 
-static void fuzz_worker_execute(struct pw_device *device, bool foreign)
+static void fuzz_worker_check(const struct small_exec *x, const float *out, const int64_t *samples)
 {
-    float in[16], out[16], poison[16];
-    int64_t samples[8];
+    const struct pw_exec_times *times = &x->reply.times;
+    float poison[16];
+
+    fuzz_check(times->parent_ns >= 0 && times->wall_ns >= 0 && times->wall_ns <= times->parent_ns);
+    fuzz_check(times->build_ns >= 0 && times->build_ns <= times->parent_ns);
+    fuzz_check(times->device_ns >= 0 && times->device_ns <= times->wall_ns);
+    fuzz_check(x->reply.sample_count >= 0 && x->reply.sample_count <= 8);
+    for (int i = 0; i < x->reply.sample_count; i++)
+        fuzz_check(samples[i] >= 0 && samples[i] <= times->parent_ns);
+    /* What nobody wrote is no result. */
+    pw_shm_poison(poison, sizeof poison, PW_DTYPE_FLOAT32, x->request.seed + 1);
+    if (!fuzz_worker_state.scribbled)
+        fuzz_check(!memcmp(out, poison, sizeof poison) && !x->reply.overrun);
+}
+
+/* A plan with every kind of buffer, or a call of the vendor's library; timed runs on two sets of inputs. */
+static void fuzz_worker_execute(struct pw_device *device, bool foreign, bool library)
+{
+    static const int32_t ints[] = {1, 2, 3};
+    static const bool constant[] = {true};
+    float in[16], other[16], out[16];
+    int64_t samples[8], count = 16;
+    struct pw_value alternate = {.kind = PW_VALUE_TENSOR};
+    const struct pw_value *alternates[] = {&alternate};
     struct small_exec x;
 
-    for (int i = 0; i < 16; i++)
+    for (int i = 0; i < 16; i++) {
         in[i] = (float)i + 1;
+        other[i] = (float)i + 2;
+    }
+    pw_tensor_borrow(&alternate.tensor, PW_DTYPE_FLOAT32, 1, &count, other);
     small_exec_make(&x, "source", "twice", 16, in, out, 16);
     x.plan.program.foreign = foreign;
+    x.plan.buffers[2] = (struct pw_plan_buffer){.kind = PW_BUFFER_INTS, .size_bytes = sizeof ints, .ints = ints};
+    x.plan.buffers[3] = foreign ? (struct pw_plan_buffer){.kind = PW_BUFFER_PACKED, .size_bytes = 64}
+                                : (struct pw_plan_buffer){.kind = PW_BUFFER_FOUND, .size_bytes = 4};
+    x.plan.plan.buffer_count = 4;
     x.request.repeats = 8;
     x.request.samples_ns = samples;
     x.request.deadline_ns = 1000000000;
-    fuzz_worker_state.paced = foreign;
-    fuzz_worker_state.scribbled = false;
-    if (pw_device_execute(device, &x.request, &x.reply, &x.err) == PW_OK) {
-        const struct pw_exec_times *times = &x.reply.times;
-        fuzz_check(times->parent_ns >= 0 && times->wall_ns >= 0 && times->wall_ns <= times->parent_ns);
-        fuzz_check(times->build_ns >= 0 && times->build_ns <= times->parent_ns);
-        fuzz_check(times->device_ns >= 0 && times->device_ns <= times->wall_ns);
-        fuzz_check(x.reply.sample_count >= 0 && x.reply.sample_count <= 8);
-        for (int i = 0; i < x.reply.sample_count; i++)
-            fuzz_check(samples[i] >= 0 && samples[i] <= times->parent_ns);
-        /* What nobody wrote is no result. */
-        pw_shm_poison(poison, sizeof poison, PW_DTYPE_FLOAT32, x.request.seed + 1);
-        if (!fuzz_worker_state.scribbled)
-            fuzz_check(!memcmp(out, poison, sizeof out) && !x.reply.overrun);
-    } else {
-        fuzz_check(x.err.message[0]);
+    x.request.constant = constant;
+    x.request.alternate = alternates;
+    x.request.exact_end = fuzz_worker_state.size % 2;
+    if (library) {
+        x.request.library = true;
+        x.request.plan = NULL;
+        x.request.call = sample_inventory()->signatures[0].call;
     }
+    fuzz_worker_state.paced = foreign && !library;
+    fuzz_worker_state.scribbled = false;
+    if (pw_device_execute(device, &x.request, &x.reply, &x.err) == PW_OK)
+        fuzz_worker_check(&x, out, samples);
+    else
+        fuzz_check(x.err.message[0]);
     pw_exec_reply_clear(&x.reply);
 }
 
@@ -370,7 +427,7 @@ static void fuzz_worker(const uint8_t *data, size_t size)
         const struct pw_device_facts *facts = pw_device_facts(device);
         fuzz_check(facts->max_work_group >= 1 && facts->local_mem_bytes >= 0 && facts->compute_units >= 1);
         for (int i = 0; i < 3; i++) {
-            fuzz_worker_execute(device, what & 4);
+            fuzz_worker_execute(device, what & 4, what & 8);
             fuzz_worker_ask(device);
         }
     }

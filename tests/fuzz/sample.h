@@ -7,6 +7,8 @@
 #include "op/cases.h"
 #include "tests/fuzz/fuzz.h"
 
+static struct pw_buf sample_bytes; /* of the model; texts of it point into them */
+
 static inline const struct pw_inventory *sample_inventory(void)
 {
     static const char *const calls[] = {"Softmax-13 axis=-1 (float32[2,8])",
@@ -24,13 +26,12 @@ static inline const struct pw_inventory *sample_inventory(void)
     static struct pw_model *model;
     static struct pw_inference *inference;
     static struct pw_inventory *inventory;
-    static struct pw_buf bytes; /* stay: texts of the model may point into them */
     struct pw_error err = {0};
 
     if (inventory)
         return inventory;
-    if (pw_case_model(calls, PW_COUNT_OF(calls), &bytes, &err) != PW_OK ||
-        pw_model_parse(bytes.data, bytes.size, "sample", NULL, &model, &err) != PW_OK ||
+    if (pw_case_model(calls, PW_COUNT_OF(calls), &sample_bytes, &err) != PW_OK ||
+        pw_model_parse(sample_bytes.data, sample_bytes.size, "sample", NULL, &model, &err) != PW_OK ||
         pw_infer_graph(model, NULL, 0, &inference, &err) != PW_OK ||
         pw_inventory_create(model, inference, &inventory, &err) != PW_OK)
         fprintf(stderr, "%s\n", err.message);

@@ -3,6 +3,10 @@
 #ifndef PW_TESTS_FUZZ_STORE_SAMPLE_H
 #define PW_TESTS_FUZZ_STORE_SAMPLE_H
 
+#include <poll.h>
+#include <sys/stat.h>
+
+#include "job/session.h"
 #include "report/history.h"
 #include "report/model.h"
 #include "store/bench.h"
@@ -13,7 +17,7 @@
 #include "tests/fuzz/sample.h"
 #include "tui/tui.h"
 
-static char store_dir[64];
+static char store_dir[64], store_graph[PW_HASH_TEXT];
 
 static inline const char *store_path(const char *name)
 {
@@ -26,7 +30,9 @@ static inline const char *store_path(const char *name)
 
 static inline void store_remove(void)
 {
-    static const char *const names[] = {"s.db", "s.db-wal", "s.db-shm", "s.db-journal", "copy.db", ""};
+    static const char *const names[] = {"s.db",   "s.db-wal",        "s.db-shm",      "s.db-journal", "copy.db",
+                                        "m.onnx", "ops/room/k.yaml", "ops/room/k.cl", "ops/room",     "ops",
+                                        ""};
     for (size_t i = 0; i < PW_COUNT_OF(names); i++)
         (void)remove(store_path(names[i]));
 }
@@ -36,17 +42,11 @@ static inline void store_fill(sqlite3 *db, const char *table, int number)
 {
     static const struct {
         const char *column, *value;
-    } special[] = {{"graph", "'g1'"},
-                   {"target", "'opencl'"},
-                   {"kind", "'check'"},
-                   {"standing", "'held'"},
-                   {"verdict", "'PASS'"},
-                   {"coverage", "'kernel'"},
-                   {"environment", "'{\"target\":\"opencl\",\"id\":\"e1\",\"cpu\":\"a\"}'"},
-                   {"environment_id", "'e1'"},
-                   {"dtype", "'float16'"},
-                   {"outcome", "'held'"},
-                   {"gate", "'precision'"},
+    } special[] = {{"target", "'reference'"},  {"kind", "'check'"},
+                   {"standing", "'held'"},     {"verdict", "'PASS'"},
+                   {"coverage", "'kernel'"},   {"environment", "'{\"target\":\"opencl\",\"id\":\"e1\",\"cpu\":\"a\"}'"},
+                   {"environment_id", "'e1'"}, {"dtype", "'float16'"},
+                   {"outcome", "'held'"},      {"gate", "'precision'"},
                    {"bindings", "'batch=1'"}};
     struct pw_buf sql = {0};
     sqlite3_stmt *columns = NULL;
@@ -64,6 +64,8 @@ static inline void store_fill(sqlite3 *db, const char *table, int number)
         pw_buf_puts(&sql, first ? "" : ", ");
         if (value)
             pw_buf_puts(&sql, value);
+        else if (!strcmp(column, "graph"))
+            pw_buf_printf(&sql, "'%s'", store_graph);
         else if (!strcmp(column, "signature") || (!strcmp(column, "id") && !strcmp(table, "signature")))
             pw_buf_printf(&sql, "'%s'", sample_inventory()->signatures[number % 2].id);
         else if (!strcmp(column, "run") || !strcmp(column, "id"))
@@ -80,6 +82,36 @@ static inline void store_fill(sqlite3 *db, const char *table, int number)
     pw_buf_clear(&sql);
 }
 
+static inline void store_write(const char *name, const char *bytes, size_t size)
+{
+    FILE *file = fopen(store_path(name), "wb");
+    fuzz_check(file != NULL && fwrite(bytes, 1, size, file) == size && fclose(file) == 0);
+}
+
+/* One kernel is enough, and all of ours take long to read. */
+static inline void store_kernels(void)
+{
+    static const char yaml[] =
+        "format: 1\nkernel: k\nimplements: [Softmax]\nequals: softmax/reference\ndtypes: [float32]\n"
+        "sources: {opencl: k.cl}\nlaunches: [{entry: k, global: [1], local: [1], args: [input]}]\n"
+        "provenance: {author: hand}\n";
+    char path[96];
+
+    snprintf(path, sizeof path, "%s", store_path("ops"));
+    fuzz_check(mkdir(path, 0700) == 0 && mkdir(store_path("ops/room"), 0700) == 0);
+    store_write("ops/room/k.yaml", yaml, sizeof yaml - 1);
+    store_write("ops/room/k.cl", "\n", 1);
+    setenv("PORTWRIGHT_OPS_DIR", path, 1);
+}
+
+static inline void store_put(const char *bytes, size_t size)
+{
+    static const char *const beside[] = {"s.db-wal", "s.db-shm", "s.db-journal"};
+    for (size_t i = 0; i < PW_COUNT_OF(beside); i++)
+        (void)remove(store_path(beside[i]));
+    store_write("s.db", bytes, size);
+}
+
 /* The bytes of the store, as one file. */
 static inline const struct pw_buf *store_sample(void)
 {
@@ -93,6 +125,9 @@ static inline const struct pw_buf *store_sample(void)
         return &bytes;
     snprintf(store_dir, sizeof store_dir, "%s/pw-fuzz-XXXXXX", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
     fuzz_check(mkdtemp(store_dir) != NULL && atexit(store_remove) == 0);
+    pw_hash_text(pw_model_structure_hash(sample_inventory()->model), store_graph);
+    store_write("m.onnx", sample_bytes.data, sample_bytes.size);
+    store_kernels();
     fuzz_check(pw_store_open(store_path("s.db"), false, &store, &err) == PW_OK);
     fuzz_check(sqlite3_prepare_v2(
                    store->db,
@@ -117,15 +152,6 @@ static inline const struct pw_buf *store_sample(void)
     return &bytes;
 }
 
-static inline void store_put(const char *bytes, size_t size)
-{
-    static const char *const beside[] = {"s.db-wal", "s.db-shm", "s.db-journal"};
-    FILE *file = fopen(store_path("s.db"), "wb");
-    for (size_t i = 0; i < PW_COUNT_OF(beside); i++)
-        (void)remove(store_path(beside[i]));
-    fuzz_check(file != NULL && fwrite(bytes, 1, size, file) == size && fclose(file) == 0);
-}
-
 /* ---- everything that is read ---- */
 
 static inline void store_show(struct pw_event *event, struct pw_tui *tui)
@@ -134,35 +160,39 @@ static inline void store_show(struct pw_event *event, struct pw_tui *tui)
     pw_tui_apply(tui, &input);
 }
 
-static inline void store_screens(struct pw_store *store)
+/* What the workbench shows of it: the answers of a session on the reference, which runs nothing. */
+static inline void store_ask(struct pw_session *session, struct pw_tui *tui)
 {
-    static const char *const targets[] = {"opencl"};
-    const struct pw_inventory *inventory = sample_inventory();
-    struct pw_event history = {.kind = PW_EVENT_HISTORY}, answer = {.kind = PW_EVENT_ANSWER, .ask = PW_ASK_HISTORY},
-                    graph = {.kind = PW_EVENT_ANSWER, .ask = PW_ASK_GRAPH},
-                    two = {.kind = PW_EVENT_ANSWER, .ask = PW_ASK_COMPARE, .compared = {1, 2}};
-    struct pw_store_signature_row *rows = NULL;
-    struct pw_store_graph_row *graph_rows = NULL;
-    struct pw_arena arena = {0};
+    static const pw_ask asks[] = {PW_ASK_HISTORY, PW_ASK_GRAPH, PW_ASK_COMPARE, PW_ASK_NODES};
+    struct pollfd fd = {.fd = pw_session_fd(session), .events = POLLIN};
+    struct pw_error err = {0};
+    size_t answers = 0;
+
+    for (size_t i = 0; i < PW_COUNT_OF(asks); i++)
+        fuzz_check(pw_session_ask(session, asks[i], 0, asks[i] == PW_ASK_COMPARE ? "1 2" : NULL, NULL, &err) == PW_OK);
+    while (answers < PW_COUNT_OF(asks) && poll(&fd, 1, 10000) > 0)
+        for (struct pw_event *event; (event = pw_session_next(session)) != NULL; pw_event_free(event)) {
+            store_show(event, tui);
+            answers += event->kind == PW_EVENT_ANSWER;
+        }
+    fuzz_check(answers == PW_COUNT_OF(asks));
+}
+
+static inline void store_screens(void)
+{
+    static const char *const targets[] = {"reference"};
+    char model[96], db[96];
+    const struct pw_session_options options = {.model_path = model, .target = "reference", .db = db, .jobs = 1};
+    struct pw_session *session = NULL;
     struct pw_tui *tui = NULL;
     struct pw_canvas canvas = {0};
     struct pw_error err = {0};
 
-    fuzz_check(pw_tui_create(inventory, "m.onnx", targets, 1, &tui, &err) == PW_OK);
-    if (pw_store_latest(store, "g1", "opencl", &arena, &rows, &history.row_count, &err) == PW_OK)
-        history.rows = rows;
-    if (pw_store_history(store, inventory->signatures[0].id, "opencl", &arena, &rows, &answer.row_count, &err) == PW_OK)
-        answer.rows = rows;
-    if (pw_store_graph_history(store, "g1", "opencl", &arena, &graph_rows, &graph.graph_row_count, &err) == PW_OK)
-        graph.graph_rows = graph_rows;
-    two.rows = history.rows;
-    two.row_count = history.row_count;
-    two.other_rows = answer.rows;
-    two.other_row_count = answer.row_count;
-    store_show(&history, tui);
-    store_show(&answer, tui);
-    store_show(&graph, tui);
-    store_show(&two, tui);
+    snprintf(model, sizeof model, "%s", store_path("m.onnx"));
+    snprintf(db, sizeof db, "%s", store_path("s.db"));
+    fuzz_check(pw_session_open(&options, &session, &err) == PW_OK);
+    fuzz_check(pw_tui_create(pw_session_inventory(session), "m.onnx", targets, 1, &tui, &err) == PW_OK);
+    store_ask(session, tui);
     for (int screen = 0; screen < PW_SCREEN_COUNT; screen++) {
         pw_error_clear(&err);
         pw_tui_go(tui, (pw_screen)screen);
@@ -170,15 +200,15 @@ static inline void store_screens(struct pw_store *store)
     }
     pw_canvas_clear(&canvas);
     pw_tui_destroy(tui);
-    pw_arena_clear(&arena);
+    pw_session_close(session);
 }
 
 static inline void store_reports(const char *path)
 {
-    static const char *const targets[] = {"opencl", "reference"};
+    static const char *const targets[] = {"reference", "opencl"};
     const struct pw_report_request request = {.inventory = sample_inventory(),
                                               .model_path = "m.onnx",
-                                              .graph_id = "g1",
+                                              .graph_id = store_graph,
                                               .targets = targets,
                                               .target_count = 2,
                                               .db = path,
@@ -250,17 +280,19 @@ static inline void store_queries(struct pw_store *store)
     struct pw_store_bench_row *benches = NULL;
     struct pw_store_decision *decisions = NULL;
     struct pw_store_build *builds = NULL;
+    struct pw_store_node_figure *figures_of_nodes = NULL;
 
-    (void)pw_store_cases(store, id, "opencl", &arena, &cases, &count, &err);
+    (void)pw_store_cases(store, id, "reference", &arena, &cases, &count, &err);
     (void)pw_store_run_results(store, 1, &arena, &rows, &count, &err);
-    (void)pw_store_run_latest(store, "g1", "opencl", NULL, &arena, &run, &err);
+    (void)pw_store_run_latest(store, store_graph, "reference", NULL, &arena, &run, &err);
     (void)pw_store_outputs(store, 1, &arena, &outputs, &count, &err);
     (void)pw_store_figures(store, 1, &arena, &figures, &count, &err);
-    (void)pw_store_sensitivities(store, "g1", &arena, &sensitivities, &count, &err);
-    (void)pw_store_bench_latest(store, "g1", "opencl", &arena, &benches, &count, &err);
-    (void)pw_store_bench_history(store, id, "opencl", &arena, &benches, &count, &err);
-    (void)pw_store_decisions(store, "g1", "opencl", &arena, &run_id, &decisions, &count, &err);
-    (void)pw_store_builds(store, "opencl", &arena, &builds, &count, &err);
+    (void)pw_store_sensitivities(store, store_graph, &arena, &sensitivities, &count, &err);
+    (void)pw_store_bench_latest(store, store_graph, "reference", &arena, &benches, &count, &err);
+    (void)pw_store_bench_history(store, id, "reference", &arena, &benches, &count, &err);
+    (void)pw_store_decisions(store, store_graph, "reference", &arena, &run_id, &decisions, &count, &err);
+    (void)pw_store_builds(store, "reference", &arena, &builds, &count, &err);
+    (void)pw_store_node_figures(store, 1, &arena, &figures_of_nodes, &count, &err);
     (void)pw_store_integrity(store, &err);
     pw_arena_clear(&arena);
 }
@@ -270,7 +302,7 @@ static inline void store_use(size_t part)
 {
     const char *path = store_path("s.db");
     const struct pw_store_run run = {
-        .kind = "check", .graph = "g1", .model_path = "m.onnx", .target = "opencl", .environment = "{}"};
+        .kind = "check", .graph = store_graph, .model_path = "m.onnx", .target = "reference", .environment = "{}"};
     const struct pw_history_retention retention = {.before_ms = 1, .keep_runs = 1};
     struct pw_history_pruned pruned;
     struct pw_store *store = NULL;
@@ -281,8 +313,6 @@ static inline void store_use(size_t part)
         store_history(store);
         if (part % 3 == 0)
             store_queries(store);
-        if (part % 3 == 1)
-            store_screens(store);
         pw_store_close(store);
         if (part % 3 == 1)
             store_reports(path);
@@ -291,6 +321,8 @@ static inline void store_use(size_t part)
     }
     pw_error_clear(&err);
     store = NULL;
+    if (part % 3 == 1)
+        store_screens();
     if (part % 3 == 2 && pw_store_open(path, false, &store, &err) == PW_OK) {
         (void)pw_store_exec(store, "PRAGMA synchronous=OFF", &err);
         if (pw_store_run_begin(store, &run, &id, &err) == PW_OK)

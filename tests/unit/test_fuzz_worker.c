@@ -7,7 +7,7 @@
 static void test_worker(void **state)
 {
     (void)state;
-    replay(&(struct replay){"worker", fuzz_worker, fuzz_worker_mutate, 8, 4, 14});
+    replay(&(struct replay){"worker", fuzz_worker, fuzz_worker_mutate, 10, 3, 10});
 }
 
 int main(void)
