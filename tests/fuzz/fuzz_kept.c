@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
+#include "bench/environment.h"
 #include "target/opencl/opencl_internal.h"
 #include "tests/fuzz/sample.h"
 #include "tests/fuzz/text_mutate.h"
@@ -28,6 +29,9 @@ static void fuzz_kept_remove(void)
     (void)remove(fuzz_kept_path(tensor));
     (void)remove(fuzz_kept_path("index"));
     (void)remove(fuzz_kept_path("entry"));
+    (void)remove(fuzz_kept_path(".git/HEAD"));
+    (void)remove(fuzz_kept_path(".git/packed-refs"));
+    (void)remove(fuzz_kept_path(".git"));
     (void)remove(fuzz_kept_dir);
 }
 
@@ -49,6 +53,7 @@ static void fuzz_kept_folder(void)
         return;
     snprintf(fuzz_kept_dir, sizeof fuzz_kept_dir, "/tmp/pw-fuzz-XXXXXX");
     fuzz_check(mkdtemp(fuzz_kept_dir) != NULL && atexit(fuzz_kept_remove) == 0);
+    fuzz_check(mkdir(fuzz_kept_path(".git"), 0700) == 0);
     fuzz_check(pw_tensor_init(&t, PW_DTYPE_FLOAT32, 2, dims, &err) == PW_OK);
     fuzz_check(pw_capture_pack(&t, &bytes, &err) == PW_OK);
     pw_hash_text(pw_hash128(bytes.data, bytes.size), fuzz_kept_tensor);
@@ -141,11 +146,31 @@ static void fuzz_kept_entry(const uint8_t *data, size_t size)
     pw_buf_clear(&log);
 }
 
+static void fuzz_kept_revision(const uint8_t *data, size_t size)
+{
+    const uint8_t *end = size ? memchr(data, 0, size) : NULL;
+    size_t head = end ? (size_t)(end - data) : size;
+    struct pw_buf bytes = {0};
+    char revision[65];
+
+    pw_buf_append(&bytes, (const char *)data, head);
+    fuzz_kept_put(".git/HEAD", &bytes);
+    bytes.size = 0;
+    if (end)
+        pw_buf_append(&bytes, (const char *)end + 1, size - head - 1);
+    fuzz_kept_put(".git/packed-refs", &bytes);
+    pw_environment_revision(fuzz_kept_dir, revision, sizeof revision);
+    fuzz_check(strlen(revision) == strspn(revision, "0123456789abcdef"));
+    pw_buf_clear(&bytes);
+}
+
 static void fuzz_kept(const uint8_t *data, size_t size)
 {
     fuzz_kept_folder();
     if (size > 0 && !data[0])
         fuzz_kept_entry(data + 1, size - 1);
+    else if (size > 0 && data[0] == 1)
+        fuzz_kept_revision(data + 1, size - 1);
     else
         fuzz_kept_index(data, size);
 }
