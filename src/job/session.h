@@ -143,10 +143,10 @@ struct pw_event {
     const char *run_kind; /* STARTED: "bench"; NULL: "check". Static */
     bool failed;          /* DEVICE, FINISHED, MESSAGE: error holds why */
     struct pw_error error;
-    pw_ask ask;                                /* ANSWER */
-    size_t about;                              /* ANSWER: signature. SAVE: not 0: quiet */
-    const char *text, *by;                     /* ANSWER in text; by: of the question. SAVE: contents, path */
-    size_t text_size;                          /* SAVE */
+    pw_ask ask;            /* ANSWER */
+    size_t about;          /* ANSWER: signature. SAVE: not 0: quiet. TRIAGE: not 0: follows a decision */
+    const char *text, *by; /* ANSWER in text; by: of the question. SAVE: contents, path */
+    size_t text_size;      /* SAVE */
     const struct pw_store_signature_row *rows; /* HISTORY, ANSWER */
     size_t row_count;
     const struct pw_store_signature_row *other_rows; /* ANSWER to PW_ASK_COMPARE */

@@ -21,7 +21,8 @@ static pw_status copy_entries(const struct pw_triage_entry *entries, size_t coun
     return PW_OK;
 }
 
-static void send_entries(struct pw_session *session, const struct pw_triage *triage)
+/* answers: a decision, so that the client knows how many of its decisions these entries have. */
+static void send_entries(struct pw_session *session, const struct pw_triage *triage, bool answers)
 {
     size_t count = pw_triage_count(triage);
     struct pw_event *event = pw_event_create(PW_EVENT_TRIAGE);
@@ -35,6 +36,19 @@ static void send_entries(struct pw_session *session, const struct pw_triage *tri
         copy[i] = *pw_triage_at(triage, i);
     event->triage = copy;
     event->triage_count = count;
+    event->about = answers;
+    pw_queue_push(&session->events, event);
+}
+
+static void refuse(struct pw_session *session)
+{
+    struct pw_event *event = pw_event_create(PW_EVENT_TRIAGE);
+
+    pw_session_say(session, PW_ERR_IO, "the decision was not kept: the triage file could not be read");
+    if (!event)
+        return;
+    event->failed = true;
+    event->about = true;
     pw_queue_push(&session->events, event);
 }
 
@@ -62,7 +76,7 @@ void pw_session_triage_open(struct pw_session *session, struct pw_triage **triag
         status = path.failed ? pw_error_memory(&err, path.size)
                              : pw_triage_open(pw_buf_text(&path), session->graph_id, name, triage, &err);
     if (status == PW_OK)
-        send_entries(session, *triage);
+        send_entries(session, *triage, false);
     else
         pw_session_say(session, status, "decisions can't be kept: %s", err.message);
     pw_buf_clear(&path);
@@ -77,7 +91,7 @@ void pw_session_triage_event(struct pw_session *session, struct pw_triage *triag
 
     if (!triage) {
         if (event->triage_count)
-            pw_session_say(session, PW_ERR_IO, "the decision was not kept: the triage file could not be read");
+            refuse(session);
         return;
     }
     if (!event->triage_count && !pw_triage_stale(triage))
@@ -92,7 +106,7 @@ void pw_session_triage_event(struct pw_session *session, struct pw_triage *triag
     if (status != PW_OK)
         pw_session_say(session, status, "%s", err.message);
     if (changed)
-        send_entries(session, triage);
+        send_entries(session, triage, event->triage_count > 0);
 }
 
 pw_status pw_session_triage(struct pw_session *session, const struct pw_triage_entry *entries, size_t count,

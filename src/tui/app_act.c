@@ -211,6 +211,8 @@ static void act_on_intent(struct pw_app *app)
     case PW_INTENT_TRIAGE:
         if (pw_session_triage(app->sessions[0], app->tui->decisions, app->tui->decision_count, &err) != PW_OK)
             pw_tui_say(app->tui, true, "%s", err.message);
+        else
+            app->tui->unanswered++;
         break;
     case PW_INTENT_ASK:
         if (pw_session_ask(pw_app_session(app), app->tui->ask, app->tui->detail,

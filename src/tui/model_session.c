@@ -395,8 +395,10 @@ void pw_tui_session_event(struct pw_tui *tui, const struct pw_event *event, int6
     case PW_EVENT_ANSWER:
         on_answer(tui, event);
         break;
-    case PW_EVENT_TRIAGE:
-        pw_tui_triage_event(tui, event->triage, event->triage_count);
+    case PW_EVENT_TRIAGE: /* entries without the latest decisions would undo these, and the next one build on that */
+        tui->unanswered -= event->about && tui->unanswered ? 1 : 0;
+        if (!tui->unanswered && !event->failed)
+            pw_tui_triage_event(tui, event->triage, event->triage_count);
         break;
     case PW_EVENT_MESSAGE:
         pw_tui_say(tui, event->failed, "%s", event->error.message);

@@ -424,10 +424,10 @@ int pw_term_edit(const char *path, struct pw_error *err)
     return WIFEXITED(state) ? WEXITSTATUS(state) : 128 + WTERMSIG(state);
 }
 
-void pw_term_copy(const char *text)
+/* OSC 52, within an envelope or (NULL) as it is. */
+static void write_copy(const struct envelope *envelope, const char *text)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    const struct envelope *envelope = find_envelope();
     size_t size = strlen(text), used = 8;
 
     fprintf(stdout, "%s\033]52;c;", envelope ? envelope->open : "");
@@ -447,6 +447,17 @@ void pw_term_copy(const char *text)
             putchar(d <= have ? digits[bits >> (18 - 6 * d) & 63] : '=');
     }
     fprintf(stdout, "\007%s", envelope ? envelope->close : "");
+}
+
+/* tmux takes one or the other: as it is with set-clipboard, the envelope with allow-passthrough. */
+void pw_term_copy(const char *text)
+{
+    const struct envelope *envelope = find_envelope();
+
+    if (!envelope || !strcmp(envelope->variable, "TMUX"))
+        write_copy(NULL, text);
+    if (envelope)
+        write_copy(envelope, text);
     fflush(stdout);
 }
 

@@ -415,7 +415,8 @@ struct pw_tui {
     size_t selection_count;
     struct pw_triage_entry *decisions; /* for PW_INTENT_TRIAGE; owned */
     size_t decision_count;
-    struct pw_triage_entry *triage; /* the triage file's entries as last reported; owned */
+    size_t unanswered;              /* decisions that the file has not answered yet; the loop counts them up */
+    struct pw_triage_entry *triage; /* the triage file's entries as last reported, and what was decided since; owned */
     size_t triage_count;
     char today[16], in_a_month[16], user_name[64]; /* "2026-03-01", and who sits here; set by the loop */
 

@@ -60,6 +60,14 @@ mux send-keys -t w '/' 'Softmax' Enter
 shows "the filter narrows" "> Softmax"
 mux send-keys -t w Enter
 shows "detail" "of the graph's FLOPs"
+mux set-option -g set-clipboard on
+mux send-keys -t w y
+shows "copied" "copied:"
+for _ in $(seq 50); do
+    mux show-buffer >buffer 2>/dev/null && break
+    sleep 0.1
+done
+says "the clipboard has the command that reproduces a case" buffer "--case"
 mux send-keys -t w q
 shows "quit ends with 0" "ended 0"
 

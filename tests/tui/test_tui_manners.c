@@ -213,6 +213,42 @@ static void test_decisions_are_said(void **state)
     close_tui(tui);
 }
 
+/* The file's answer to a decision may come after the next one: it does not undo that. */
+static void test_late_answers(void **state)
+{
+    struct pw_tui *tui = open_tui(24, 130);
+    struct pw_triage_entry entry = {.id = "bbbbbbbbbbbbbbbb", .op = "Softmax-13", .status = PW_TRIAGE_OPEN};
+    struct pw_event answer = {.kind = PW_EVENT_TRIAGE, .about = 1, .triage = &entry, .triage_count = 1},
+                    other = {.kind = PW_EVENT_TRIAGE};
+
+    (void)state;
+    device_opens(tui);
+    press(tui, "/Softmax\nt"); /* open */
+    tui->unanswered++;
+    press(tui, "t"); /* doing */
+    tui->unanswered++;
+    send(tui, &answer);
+    send(tui, &other); /* a look at the file, before it had either */
+    press(tui, "t");
+    tui->unanswered++;
+    assert_int_equal(tui->decisions[0].status, PW_TRIAGE_BLOCKED);
+    entry.status = PW_TRIAGE_DOING;
+    send(tui, &answer);
+    press(tui, "k");
+    shows(tui, "blocked");
+    entry.status = PW_TRIAGE_BLOCKED;
+    snprintf(entry.owner, sizeof entry.owner, "somebody else");
+    send(tui, &answer);
+    press(tui, ":note driver\n"); /* builds on all that is known now */
+    assert_string_equal(tui->decisions[0].owner, "somebody else");
+    assert_int_equal(tui->decisions[0].status, PW_TRIAGE_BLOCKED);
+    tui->unanswered++;
+    answer = (struct pw_event){.kind = PW_EVENT_TRIAGE, .about = 1, .failed = true};
+    send(tui, &answer);
+    assert_int_equal(tui->unanswered, 0);
+    close_tui(tui);
+}
+
 /* A question that was not answered says so where the answer would stand. */
 static void test_no_answer(void **state)
 {
@@ -260,7 +296,8 @@ int main(void)
         cmocka_unit_test(test_cursor_waits),      cmocka_unit_test(test_nothing_listed),
         cmocka_unit_test(test_failures_open),     cmocka_unit_test(test_click_opens_failure),
         cmocka_unit_test(test_every_key_answers), cmocka_unit_test(test_decisions_are_said),
-        cmocka_unit_test(test_no_answer),         cmocka_unit_test(test_long_message),
+        cmocka_unit_test(test_no_answer),         cmocka_unit_test(test_late_answers),
+        cmocka_unit_test(test_long_message),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
