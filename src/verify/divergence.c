@@ -62,11 +62,25 @@ static void account(struct pw_divergence *run, struct pw_pair *pair, bool weight
     pw_divergence_peak(run, 0);
 }
 
-static void release(struct pw_divergence *run, struct pw_pair *pair)
+/* The pair of a value, made when there is none: few are there at a time. NULL when memory is short. */
+static struct pw_pair *pair_at(struct pw_pair_frame *frame, pw_value_id id)
 {
-    run->now_bytes -= (int64_t)pair->bytes;
-    run->now_live -= (int64_t)pair->live;
+    if (frame->pairs[id] == NULL)
+        frame->pairs[id] = pw_calloc(1, sizeof *frame->pairs[id]);
+    return frame->pairs[id];
+}
+
+static void release(struct pw_pair_frame *frame, pw_value_id id)
+{
+    struct pw_pair *pair = frame->pairs[id];
+
+    if (pair == NULL)
+        return;
+    frame->run->now_bytes -= (int64_t)pair->bytes;
+    frame->run->now_live -= (int64_t)pair->live;
     pw_pair_clear(pair);
+    pw_free(pair);
+    frame->pairs[id] = NULL;
 }
 
 static pw_status copy_pair(struct pw_pair *dst, const struct pw_pair *src, struct pw_error *err)
@@ -117,13 +131,16 @@ static pw_status fill_from_initializer(struct pw_divergence *run, const struct p
 pw_status pw_pair_read(struct pw_pair_frame *frame, pw_value_id id, struct pw_pair **out, struct pw_error *err)
 {
     const struct pw_graph_value *value = &frame->graph->values[id], *origin;
-    struct pw_pair *pair = &frame->pairs[id];
+    struct pw_pair *pair = frame->pairs[id];
     struct pw_pair_frame *parent = frame->parent;
     char graph[80], name[80];
     pw_status status;
 
-    if (pair->got.kind != PW_VALUE_NONE || frame->given[id] ||
+    if ((pair != NULL && pair->got.kind != PW_VALUE_NONE) || frame->given[id] ||
         ((value->is_input || value->producer != NULL) && value->initializer == NULL)) {
+        pair = pair_at(frame, id);
+        if (pair == NULL)
+            return pw_error_memory(err, sizeof *pair);
         *out = pair;
         return PW_OK;
     }
@@ -139,7 +156,8 @@ pw_status pw_pair_read(struct pw_pair_frame *frame, pw_value_id id, struct pw_pa
         return pw_error_set(err, PW_ERR_MODEL, "graph '%s': value '%s' is not available here",
                             pw_text_show(graph, sizeof graph, frame->graph->name, 60),
                             pw_text_show(name, sizeof name, value->name, 60));
-    status = fill_from_initializer(frame->run, origin, pair, err);
+    pair = pair_at(frame, id);
+    status = pair == NULL ? pw_error_memory(err, sizeof *pair) : fill_from_initializer(frame->run, origin, pair, err);
     if (status == PW_OK)
         *out = pair;
     return status;
@@ -183,13 +201,17 @@ static pw_status run_one(struct pw_pair_frame *frame, const struct pw_node *node
                                         : pw_divergence_node(run, node, operands->in, operands->out, err);
     for (size_t i = 0; i < node->output_count; i++) {
         pw_value_id id = node->outputs[i];
+        bool wanted = status == PW_OK && id != PW_NO_VALUE && frame->last_use[id] != PW_LIVENESS_NEVER;
+        struct pw_pair *pair = wanted ? pair_at(frame, id) : NULL;
 
-        if (status == PW_OK && id != PW_NO_VALUE && frame->last_use[id] != PW_LIVENESS_NEVER) {
-            frame->pairs[id] = operands->out[i];
-            account(run, &frame->pairs[id], false);
+        if (pair != NULL) {
+            *pair = operands->out[i];
+            account(run, pair, false);
         } else {
             pw_pair_clear(&operands->out[i]);
         }
+        if (wanted && pair == NULL)
+            status = pw_error_memory(err, sizeof *pair);
     }
     if (status != PW_OK && status != PW_ERR_CANCELLED && err != NULL && !pw_text_starts(err->message, "graph "))
         pw_error_prefix(err, "%s", pw_node_where(node, where, sizeof where));
@@ -206,7 +228,20 @@ static void release_read(void *user, pw_value_id id)
     const struct released *released = user;
 
     if (released->frame->last_use[id] == released->node)
-        release(released->frame->run, &released->frame->pairs[id]);
+        release(released->frame, id);
+}
+
+/* A node of the main graph runs once, and the totals only ask for what does not hold. */
+static void forget(struct pw_divergence *run, struct pw_endtoend_node *row)
+{
+    const struct pw_inference *inference = run->request->inventory->inference;
+
+    if (row->node == NULL || row->node->graph != run->main_graph || row->standing != PW_NODE_HELD ||
+        row->nonfinite_origin || row->reference_nan ||
+        PW_GROW(run->spare, run->spare_cap, run->spare_count + 1, NULL) != PW_OK)
+        return;
+    run->rows[pw_inference_node_number(inference, row->node)] = NULL;
+    run->spare[run->spare_count++] = row;
 }
 
 /* The rows that the last node of the main graph (and its bodies) brought. */
@@ -219,6 +254,7 @@ static void emit_pending(struct pw_divergence *run)
         event.node = run->pending[i];
         if (run->request->emit != NULL && run->request->mode == PW_ENDTOEND_NODES)
             run->request->emit(run->request->user, &event);
+        forget(run, run->pending[i]);
     }
     run->pending_count = 0;
 }
@@ -286,10 +322,14 @@ pw_status pw_divergence_graph(struct pw_divergence *run, struct pw_pair_frame *p
 
         if (args[i].got.kind == PW_VALUE_NONE || frame.last_use[id] == PW_LIVENESS_NEVER)
             continue;
-        frame.pairs[id] = args[i];
+        if (pair_at(&frame, id) == NULL) {
+            status = pw_error_memory(err, sizeof *frame.pairs[id]);
+            goto done;
+        }
+        *frame.pairs[id] = args[i];
         frame.given[id] = true;
         args[i] = (struct pw_pair){0};
-        account(run, &frame.pairs[id], false);
+        account(run, frame.pairs[id], false);
     }
     status = run_nodes(&frame, err);
     if (status == PW_OK)
@@ -298,7 +338,7 @@ done:
     for (size_t o = 0; o < graph->output_count && status != PW_OK; o++)
         pw_pair_clear(&results[o]);
     for (size_t v = 0; frame.pairs != NULL && v < graph->value_count; v++)
-        release(run, &frame.pairs[v]);
+        release(&frame, (pw_value_id)v);
     pw_free(frame.pairs);
     pw_free(frame.last_use);
     pw_free(frame.given);
@@ -361,5 +401,6 @@ pw_status pw_divergence_init(struct pw_divergence *run, const struct pw_endtoend
 void pw_divergence_clear(struct pw_divergence *run)
 {
     pw_free(run->pending);
+    pw_free(run->spare);
     pw_arena_clear(&run->arena);
 }

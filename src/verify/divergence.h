@@ -35,7 +35,7 @@ struct pw_pair_frame {
     struct pw_divergence *run;
     const struct pw_graph *graph;
     struct pw_pair_frame *parent;
-    struct pw_pair *pairs; /* by value id */
+    struct pw_pair **pairs; /* by value id; NULL: nothing is there (any more); owned */
     size_t *last_use;
     bool *given; /* by value id: an input that has been set */
 };
@@ -58,6 +58,8 @@ struct pw_divergence {
     struct pw_endtoend_node **unit_rows; /* by pattern */
     struct pw_endtoend_node **pending;   /* rows to emit when the node of the main graph is done */
     size_t pending_count, pending_cap;
+    struct pw_endtoend_node **spare; /* rows that nobody will ask for again */
+    size_t spare_count, spare_cap;
     size_t position;
     int *unit_of;                /* by node number: pattern judged as a whole, or -1 */
     uint64_t *exposed;           /* by node number: outputs (bits) that others than the pattern's nodes read */

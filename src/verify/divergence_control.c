@@ -59,7 +59,8 @@ static pw_status mirror(struct pw_pair_frame *from, bool reference, struct pw_ev
     if (frame->values == NULL)
         return pw_error_memory(err, from->graph->value_count * sizeof *frame->values);
     for (size_t v = 0; v < from->graph->value_count && status == PW_OK; v++)
-        status = pw_value_view(&frame->values[v], reference ? &from->pairs[v].ref : &from->pairs[v].got, err);
+        if (from->pairs[v] != NULL)
+            status = pw_value_view(&frame->values[v], reference ? &from->pairs[v]->ref : &from->pairs[v]->got, err);
     if (status == PW_OK && from->parent != NULL)
         status = mirror(from->parent, reference, context, side, &frame->parent, err);
     *out = frame;

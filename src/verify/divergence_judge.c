@@ -53,7 +53,7 @@ pw_status pw_divergence_row(struct pw_divergence *run, const struct pw_node *nod
         return pw_error_set(err, PW_ERR_INTERNAL, "a node of another model");
     row = run->rows[number];
     if (!row) {
-        row = pw_arena_alloc(&run->arena, 1, sizeof *row);
+        row = run->spare_count ? run->spare[--run->spare_count] : pw_arena_alloc(&run->arena, 1, sizeof *row);
         if (!row)
             return pw_error_memory(err, sizeof *row);
         *row = (struct pw_endtoend_node){.node = node,
