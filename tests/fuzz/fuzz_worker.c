@@ -1,7 +1,7 @@
 /*
- * A worker process that says anything: the parent opens a device, executes, asks its library, times the reference, and
- * every answer comes from the bytes. What must hold: nothing is taken for done that was not, times and counts are
- * within what passed here, and the parent goes on.
+ * A worker process that says anything: the parent opens a device, executes, verifies a case, asks its library, times
+ * the reference, and every answer comes from the bytes. What must hold: nothing is taken for done that was not, no case
+ * passes, times and counts are within what passed here, and the parent goes on.
  *
  * The functions of target/spawn.h are defined here, so that the library's are not linked: the worker is a thread at the
  * other end of the socket, without a process.
@@ -13,6 +13,7 @@
 #include <math.h>
 #include <pthread.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 
 #include "run/reference_process.h"
 #include "target/device.h"
@@ -20,6 +21,8 @@
 #include "target/sandbox.h"
 #include "tests/fuzz/sample.h"
 #include "tests/unit/device_plans.h"
+#include "verify/protocol.h"
+#include "verify/verify.h"
 
 #define FUZZ_WORKER_ACTIONS 200 /* a flood ends */
 
@@ -401,6 +404,63 @@ static void fuzz_worker_reference(void)
     pw_reference_close(reference);
 }
 
+/* One kernel for the graph's first operator. */
+static const struct pw_kernels *fuzz_worker_kernels(bool foreign)
+{
+    static const char yaml[] =
+        "format: 1\nkernel: k\nimplements: [Softmax]\nequals: softmax/reference\ndtypes: [float32]\n"
+        "sources: {opencl: k.cl}\n"
+        "launches: [{entry: k, global: [1], local: [1], args: [input, output]}]\n"
+        "provenance: {author: hand}\n";
+    static struct pw_kernels *kernels[2];
+    const char *const names[] = {"room/k.yaml", "room/k.cl", "room", ""};
+    char dir[] = "/tmp/pw-fuzz-XXXXXX", path[64];
+    struct pw_ops_dir ops = {dir, foreign};
+    struct pw_error err = {0};
+
+    if (kernels[foreign])
+        return kernels[foreign];
+    fuzz_check(mkdtemp(dir) != NULL);
+    snprintf(path, sizeof path, "%s/room", dir);
+    fuzz_check(mkdir(path, 0700) == 0);
+    for (size_t i = 0; i < 2; i++) {
+        snprintf(path, sizeof path, "%s/%s", dir, names[i]);
+        FILE *file = fopen(path, "w");
+        fuzz_check(file != NULL && fputs(i ? "\n" : yaml, file) >= 0 && fclose(file) == 0);
+    }
+    fuzz_check(pw_kernels_load(&ops, 1, &kernels[foreign], &err) == PW_OK);
+    for (size_t i = 0; i < PW_COUNT_OF(names); i++) {
+        snprintf(path, sizeof path, "%s/%s", dir, names[i]);
+        (void)remove(path);
+    }
+    return kernels[foreign];
+}
+
+/* A case of softmax: whatever is said, it does not hold, for nobody computed it. */
+static void fuzz_worker_verify(struct pw_device *device, bool foreign)
+{
+    static struct pw_protocol *protocol;
+    const struct pw_inventory *inventory = sample_inventory();
+    char id[PW_CASE_ID_MAX];
+    struct pw_verify_request request = {.inventory = inventory,
+                                        .kernels = fuzz_worker_kernels(foreign),
+                                        .device = device,
+                                        .case_id = id,
+                                        .effort = {.no_shrink = true},
+                                        .jobs = 1};
+    struct pw_verify_totals totals = {0};
+    struct pw_error err = {0};
+
+    snprintf(id, sizeof id, "3:%s:f32:graph:normal:1", inventory->signatures[0].id);
+    fuzz_check(protocol || pw_protocol_default(&protocol, &err) == PW_OK);
+    request.protocol = protocol;
+    fuzz_worker_state.paced = foreign;
+    if (pw_verify_run(&request, &totals, &err) == PW_OK)
+        fuzz_check(totals.held == 0 && totals.passed == 0 && totals.warned == 0);
+    else
+        fuzz_check(err.message[0]);
+}
+
 static void fuzz_worker(const uint8_t *data, size_t size)
 {
     const struct pw_device_options options = {.workers = 1, .cache_dir = NULL, .start_deadline_ns = 1000000000};
@@ -427,6 +487,10 @@ static void fuzz_worker(const uint8_t *data, size_t size)
         const struct pw_device_facts *facts = pw_device_facts(device);
         fuzz_check(facts->max_work_group >= 1 && facts->local_mem_bytes >= 0 && facts->compute_units >= 1);
         for (int i = 0; i < 3; i++) {
+            if (what & 16) {
+                fuzz_worker_verify(device, what & 4);
+                continue;
+            }
             fuzz_worker_execute(device, what & 4, what & 8);
             fuzz_worker_ask(device);
         }
