@@ -158,15 +158,20 @@ void pw_canvas_dump(const struct pw_canvas *canvas, struct pw_buf *out)
     for (int row = 0; row < canvas->rows; row++) {
         const struct pw_cell *cells = &canvas->cells[row * canvas->columns];
         int last = canvas->columns;
+        char bytes[256]; /* appended together: an export has millions of cells */
+        size_t size = 0;
 
         while (last > 0 && cells[last - 1].code == ' ')
             last--;
-        for (int i = 0; i < last; i++)
-            if (cells[i].code) {
-                char bytes[4];
-
-                pw_buf_append(out, bytes, pw_text_encode(bytes, cells[i].code));
+        for (int i = 0; i < last; i++) {
+            if (size > sizeof bytes - 4) {
+                pw_buf_append(out, bytes, size);
+                size = 0;
             }
+            if (cells[i].code)
+                size += pw_text_encode(bytes + size, cells[i].code);
+        }
+        pw_buf_append(out, bytes, size);
         pw_buf_putc(out, '\n');
     }
 }
