@@ -122,65 +122,86 @@ static void send_history(struct pw_session *session, struct pw_store *store)
 
 enum { BATCH = 1000 };
 
-/* Of a graph of which everything after the first nodes is wrong, 100,000 rows come at once: those that wait share a
- * commit. *batch: rows since it began, 0 none is open. */
-static pw_status write_batched(struct pw_session *session, struct pw_store *store, int64_t *run,
-                               const struct pw_event *event, int *batch, struct pw_error *err)
-{
-    bool node = event->whole_graph && event->kind == PW_EVENT_NODE;
-    pw_status status = PW_OK;
+/* What is being recorded. */
+struct recording {
+    struct pw_store *store; /* NULL: nothing is, or not any more */
+    int64_t run;            /* 0: none has begun */
+    int batch;              /* rows of nodes since their commit began, 0: none is open */
+};
 
-    if (node && !*batch)
-        status = pw_store_batch_begin(store, err);
-    else if (!node && *batch)
-        status = pw_store_batch_end(store, err);
-    *batch = node ? *batch + 1 : 0;
+static bool is_row(const struct pw_event *event)
+{
+    return event->whole_graph && event->kind == PW_EVENT_NODE;
+}
+
+/* Whoever else writes waits for the commit: it is not left open while something else is done, or nothing. */
+static pw_status end_batch(struct recording *to, struct pw_error *err)
+{
+    pw_status status = to->batch ? pw_store_batch_end(to->store, err) : PW_OK;
+
+    to->batch = 0;
+    return status;
+}
+
+/* Of a graph of which everything after the first nodes is wrong, 100,000 rows come at once: those that wait share a
+ * commit. */
+static pw_status write_row(struct pw_session *session, struct recording *to, const struct pw_event *event,
+                           struct pw_error *err)
+{
+    pw_status status = to->batch ? PW_OK : pw_store_batch_begin(to->store, err);
+
+    to->batch += status == PW_OK;
     if (status == PW_OK)
-        status = write_event(session, store, run, event, err);
-    if (status == PW_OK && node && (*batch >= BATCH || !pw_queue_waiting(&session->writes))) {
-        status = pw_store_batch_end(store, err);
-        *batch = 0;
-    }
+        status = write_event(session, to->store, &to->run, event, err);
+    if (status == PW_OK && (to->batch >= BATCH || !pw_queue_waiting(&session->writes)))
+        status = end_batch(to, err);
+    return status;
+}
+
+static pw_status handle(struct pw_session *session, struct recording *to, struct pw_triage *triage,
+                        const struct pw_event *event, struct pw_error *err)
+{
+    pw_status status = is_row(event) ? PW_OK : end_batch(to, err);
+
+    if (event->kind == PW_EVENT_TRIAGE)
+        pw_session_triage_event(session, triage, event);
+    else if (event->kind == PW_EVENT_SAVE)
+        pw_session_write_file(session, event);
+    else if (event->kind == PW_EVENT_ANSWER)
+        pw_session_answer(session, to->store, event);
+    else if (to->store && status == PW_OK)
+        status =
+            is_row(event) ? write_row(session, to, event, err) : write_event(session, to->store, &to->run, event, err);
     return status;
 }
 
 void *pw_session_writer(void *user)
 {
     struct pw_session *session = user;
-    struct pw_store *store = NULL;
+    struct recording to = {.store = NULL};
     struct pw_error err = {0};
     struct pw_triage *triage = NULL;
     struct pw_event *event;
-    int64_t run = 0;
-    int batch = 0;
 
     if (session->triage)
         pw_session_triage_open(session, &triage);
-    if (session->db[0] && pw_store_open(session->db, false, &store, &err) != PW_OK)
+    if (session->db[0] && pw_store_open(session->db, false, &to.store, &err) != PW_OK)
         pw_session_say(session, err.status, "nothing is recorded: %s", err.message);
-    else if (store)
-        send_history(session, store);
+    else if (to.store)
+        send_history(session, to.store);
     while ((event = pw_queue_wait(&session->writes))) {
         pw_error_clear(&err);
-        if (event->kind == PW_EVENT_TRIAGE)
-            pw_session_triage_event(session, triage, event);
-        else if (event->kind == PW_EVENT_SAVE)
-            pw_session_write_file(session, event);
-        else if (event->kind == PW_EVENT_ANSWER)
-            pw_session_answer(session, store, event);
-        else if (store && write_batched(session, store, &run, event, &batch, &err) != PW_OK) {
+        if (handle(session, &to, triage, event, &err) != PW_OK) {
             pw_session_say(session, err.status, "recording stopped: %s", err.message);
-            pw_store_close(store); /* the rest of the session is not half recorded */
-            store = NULL;
-            run = 0;
-            batch = 0;
+            pw_store_close(to.store); /* the rest of the session is not half recorded */
+            to = (struct recording){.store = NULL};
         }
         pthread_mutex_lock(&session->lock);
-        session->recorded_run = run;
+        session->recorded_run = to.run;
         pthread_mutex_unlock(&session->lock);
         pw_event_free(event);
     }
-    pw_store_close(store);
+    pw_store_close(to.store);
     pw_triage_close(triage);
     return NULL;
 }

@@ -13,7 +13,7 @@
 
 #include "base/file.h"
 #include "graph_text.h"
-#include "job/session.h"
+#include "job/session_internal.h"
 #include "store/endtoend.h"
 
 enum { NODES_MAX = 64 };
@@ -223,9 +223,50 @@ static void test_back_as_told(void **state)
     assert_true(got.held && !got.first_divergence && !got.failed && got.outputs == 1);
 }
 
+/* Rows of nodes share a commit, but nobody waits for it while the session waits for something to do. */
+static void test_rows_let_others_write(void **state)
+{
+    struct pw_session *session = open_session();
+    struct pw_event *started = pw_event_create(PW_EVENT_STARTED), *row = pw_event_create(PW_EVENT_NODE);
+    struct pw_store *other = NULL;
+    struct pw_error err = {0};
+    bool over = false;
+
+    (void)state;
+    assert_non_null(started);
+    assert_non_null(row);
+    started->whole_graph = row->whole_graph = true;
+    row->node = (struct pw_endtoend_node){.node = &pw_session_model(session)->graph->nodes[0],
+                                          .pattern = -1,
+                                          .standing = PW_NODE_CULPRIT,
+                                          .implementation = "reference",
+                                          .note = "",
+                                          .why = "",
+                                          .reason = "wrong"};
+    assert_int_equal(pw_store_open("x.db", false, &other, &err), PW_OK);
+    assert_int_equal(pw_store_batch_begin(other, &err), PW_OK); /* so that all three wait together */
+    pw_session_send_to_store(session, started);
+    pw_session_send_to_store(session, row);
+    assert_int_equal(pw_session_ask(session, PW_ASK_NODES, 0, NULL, NULL, &err), PW_OK);
+    assert_int_equal(pw_store_batch_end(other, &err), PW_OK);
+    while (!over) {
+        struct pw_event *event = next(session);
+
+        assert_int_not_equal(event->kind, PW_EVENT_MESSAGE);
+        over = event->kind == PW_EVENT_ANSWER;
+        pw_event_free(event);
+    }
+    if (pw_store_batch_begin(other, &err) != PW_OK)
+        fail_msg("%s", err.message);
+    assert_int_equal(pw_store_batch_end(other, &err), PW_OK);
+    pw_store_close(other);
+    pw_session_close(session);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(test_back_as_told, set_up, tear_down)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(test_back_as_told, set_up, tear_down),
+                                       cmocka_unit_test_setup_teardown(test_rows_let_others_write, set_up, tear_down)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
