@@ -4,6 +4,8 @@
  */
 #include "verify/divergence.h"
 
+#include <string.h>
+
 #include "run/liveness.h"
 #include "verify/verify.h"
 
@@ -50,6 +52,19 @@ void pw_divergence_peak(struct pw_divergence *run, size_t extra_bytes)
         run->totals->peak_bytes = bytes;
     if (run->now_live > run->totals->live_bytes)
         run->totals->live_bytes = run->now_live;
+}
+
+const char *pw_divergence_text(struct pw_divergence *run, const char *text)
+{
+    const char *copy;
+    size_t at;
+
+    if (pw_map_find(&run->texts, text, &at))
+        return (const char *)(uintptr_t)at;
+    copy = pw_arena_strndup(&run->arena, text, strlen(text));
+    if (copy != NULL) /* without a place in the map it is only found again as another copy */
+        (void)pw_map_put(&run->texts, text, (size_t)(uintptr_t)copy, NULL);
+    return copy != NULL ? copy : "";
 }
 
 static void account(struct pw_divergence *run, struct pw_pair *pair, bool weight)
@@ -259,6 +274,15 @@ static void emit_pending(struct pw_divergence *run)
     run->pending_count = 0;
 }
 
+/* Its row is never emitted. */
+static void forget_constant(struct pw_divergence *run, const struct pw_node *node)
+{
+    struct pw_endtoend_node *row = run->rows[pw_inference_node_number(run->request->inventory->inference, node)];
+
+    if (row != NULL && pw_divergence_is_constant(node))
+        forget(run, row);
+}
+
 static pw_status run_nodes(struct pw_pair_frame *frame, struct pw_error *err)
 {
     struct operands operands = {0};
@@ -278,6 +302,7 @@ static pw_status run_nodes(struct pw_pair_frame *frame, struct pw_error *err)
         if (status == PW_OK && frame->graph == frame->run->main_graph) {
             frame->run->done = n + 1;
             emit_pending(frame->run);
+            forget_constant(frame->run, node);
         }
     }
     pw_free(operands.in);
@@ -402,5 +427,6 @@ void pw_divergence_clear(struct pw_divergence *run)
 {
     pw_free(run->pending);
     pw_free(run->spare);
+    pw_map_clear(&run->texts);
     pw_arena_clear(&run->arena);
 }

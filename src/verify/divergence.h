@@ -4,6 +4,7 @@
 #ifndef PW_VERIFY_DIVERGENCE_H
 #define PW_VERIFY_DIVERGENCE_H
 
+#include "base/map.h"
 #include "run/target_eval.h"
 #include "verify/endtoend.h"
 
@@ -60,6 +61,7 @@ struct pw_divergence {
     size_t pending_count, pending_cap;
     struct pw_endtoend_node **spare; /* rows that nobody will ask for again */
     size_t spare_count, spare_cap;
+    struct pw_map texts; /* whys and notes of rows, each once -> the copy's address */
     size_t position;
     int *unit_of;                /* by node number: pattern judged as a whole, or -1 */
     uint64_t *exposed;           /* by node number: outputs (bits) that others than the pattern's nodes read */
@@ -79,6 +81,8 @@ pw_status pw_divergence_graph(struct pw_divergence *run, struct pw_pair_frame *p
 /* The pair behind an id, through captures; initializers are filled in. */
 pw_status pw_pair_read(struct pw_pair_frame *frame, pw_value_id id, struct pw_pair **out, struct pw_error *err);
 void pw_pair_clear(struct pw_pair *pair);
+/* A copy that lives as long as the run; equal texts are one. "" when memory is short. */
+const char *pw_divergence_text(struct pw_divergence *run, const char *text);
 /* Counts temporaries towards the peak. */
 void pw_divergence_peak(struct pw_divergence *run, size_t extra_bytes);
 size_t pw_value_bytes(const struct pw_value *value); /* memory that it owns */
@@ -123,6 +127,8 @@ bool pw_divergence_exact(const struct pw_value *got, const struct pw_value *ref)
  * compared (kind, shape, dtype) is an infinite error with the reason in why. */
 pw_status pw_divergence_compare(const struct pw_value *got, const struct pw_value *ref, double tolerance,
                                 struct pw_comparison *out, struct pw_buf *why, struct pw_error *err);
+/* Data, not work: it is run, and not reported. */
+bool pw_divergence_is_constant(const struct pw_node *node);
 /* The row of a node that runs, made on its first run. */
 pw_status pw_divergence_row(struct pw_divergence *run, const struct pw_node *node, struct pw_endtoend_node **out,
                             struct pw_error *err);

@@ -40,12 +40,17 @@ pw_status pw_divergence_push(struct pw_divergence *run, struct pw_endtoend_node 
     return status;
 }
 
+bool pw_divergence_is_constant(const struct pw_node *node)
+{
+    return node->input_count == 0 && !strcmp(node->op_type, "Constant");
+}
+
 pw_status pw_divergence_row(struct pw_divergence *run, const struct pw_node *node, struct pw_endtoend_node **out,
                             struct pw_error *err)
 {
     const struct pw_inventory *inventory = run->request->inventory;
     size_t number = pw_inference_node_number(inventory->inference, node);
-    bool constant = node->input_count == 0 && !strcmp(node->op_type, "Constant");
+    bool constant = pw_divergence_is_constant(node);
     struct pw_endtoend_node *row;
     pw_status status;
 
@@ -204,9 +209,7 @@ static pw_status find_tolerance(struct pw_node_run *nr, struct pw_error *err)
                                        pw_device_info(nr->run->request->device), &arena, &nr->tolerance, &why, err);
     if (status == PW_OK && (!nr->row->why[0] || nr->tolerance != nr->row->tolerance)) {
         nr->row->tolerance = nr->tolerance;
-        nr->row->why = pw_arena_strndup(&nr->run->arena, why, strlen(why));
-        if (!nr->row->why)
-            nr->row->why = "";
+        nr->row->why = pw_divergence_text(nr->run, why);
     }
     for (int i = 0; casts && i < nr->in_count; i++)
         pw_value_clear(&casts[i]);

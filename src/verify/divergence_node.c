@@ -247,11 +247,8 @@ static void describe(struct pw_node_run *nr)
     row->dtype = nr->step.dtype;
     row->time_ns += nr->step.time_ns;
     *(nr->step.on_target ? &nr->run->totals->nodes_target_ns : &nr->run->totals->nodes_host_ns) += nr->step.time_ns;
-    if (nr->step.note[0] && !row->note[0]) {
-        const char *note = pw_arena_strndup(&nr->run->arena, nr->step.note, strlen(nr->step.note));
-
-        row->note = note ? note : "";
-    }
+    if (nr->step.note[0] && !row->note[0])
+        row->note = pw_divergence_text(nr->run, nr->step.note);
 }
 
 static void clear_node(struct pw_node_run *nr)
