@@ -1,9 +1,10 @@
 /*
  * What the workbench needs beside the graph, through a pseudo-terminal: once it stands, after every signature was
- * verified, and at most in between, with --dim, without, and with two targets side by side. "The graph" is what a
- * process of its own keeps that only reads the model, infers its shapes with the same dims and takes inventory.
- * Anonymous memory as the kernel counts it, looked at every few milliseconds; the kernel's own peak (VmHWM) has the
- * mapped files in it. PW_BENCH_MODELS: more models, separated by blanks; they are opened without --dim.
+ * verified (on two targets: on both at the same time), and at most in between, with --dim, without, and with two
+ * targets side by side; the last setting also compares the nodes of the whole graph. "The graph" is what a process of
+ * its own keeps that only reads the model, infers its shapes with the same dims and takes inventory. Anonymous memory
+ * as the kernel counts it, looked at every few milliseconds; the kernel's own peak (VmHWM) has the mapped files in it.
+ * PW_BENCH_MODELS: more models, separated by blanks; they are opened without --dim.
  */
 #include <errno.h>
 #include <poll.h>
@@ -28,6 +29,7 @@ enum {
     REPAINT_EVERY_MS = 2000,
     SETTLE_S = 5,
     VERIFY_S = 240,
+    COMPARE_S = 600,
     LIMIT_KIB = 65536
 };
 
@@ -113,7 +115,7 @@ static bool start(struct workbench *w, const char *model, const char *dims, int 
     }
     for (int k = 0; k < targets; k++) {
         argv[argc++] = "--target";
-        argv[argc++] = k ? "reference" : "opencl";
+        argv[argc++] = k ? "opencl:0" : "opencl";
     }
     *w = (struct workbench){.fd = -1};
     w->process = forkpty(&w->fd, NULL, NULL, &size);
@@ -200,6 +202,7 @@ struct setting {
     const char *name, *model;
     const char *dims; /* NULL: none are given */
     int targets;
+    bool compare;
 };
 
 static int measure(const struct setting *s)
@@ -209,7 +212,6 @@ static int measure(const struct setting *s)
     struct workbench w;
     bool alive;
     int over = 0;
-    char label[80];
 
     printf("%s, %s, %d target%s: the graph takes %.1f MiB\n", s->name, s->dims ? s->dims : "no --dim", s->targets,
            s->targets == 1 ? "" : "s", (double)graph / 1024);
@@ -222,17 +224,27 @@ static int measure(const struct setting *s)
     watch(&w, NULL, SETTLE_S * 1000); /* the targets are open and coverage is found */
     over |= print("idle", status_kib(w.process, "RssAnon"), graph);
     for (int k = 0; k < s->targets && alive; k++) {
-        if (k && press(&w, "T"))
-            watch(&w, NULL, 500);
-        press(&w, "a");
+        press(&w, k ? "Ta" : "a"); /* on all at the same time */
         watch(&w, NULL, 500);
-        alive = watch(&w, "unproven or on the host", VERIFY_S * 1000);
-        watch(&w, NULL, 1000);
-        snprintf(label, sizeof label, "%s verified%s", alive ? "all signatures" : "NOT ALL SIGNATURES ARE",
-                 k ? ", on the second target" : "");
-        over |= print(label, status_kib(w.process, "RssAnon"), graph);
     }
+    for (int k = s->targets; k-- > 0 && alive;) {
+        alive = watch(&w, "unproven or on the host", VERIFY_S * 1000);
+        press(&w, k ? "T" : "");
+        watch(&w, NULL, 1000);
+    }
+    over |= print(alive ? "all signatures verified" : "NOT ALL SIGNATURES ARE VERIFIED",
+                  status_kib(w.process, "RssAnon"), graph);
     over |= print("at most while they were verified", w.peak_kib, graph);
+    if (s->compare && alive) {
+        w.peak_kib = 0;
+        press(&w, "5r");
+        watch(&w, NULL, 500);
+        alive = watch(&w, "culprits,", COMPARE_S * 1000);
+        watch(&w, NULL, 1000);
+        over |=
+            print(alive ? "all nodes compared" : "NOT ALL NODES ARE COMPARED", status_kib(w.process, "RssAnon"), graph);
+        over |= print("at most while they were compared", w.peak_kib, graph);
+    }
     printf("  %-44s %7.1f MiB, of which %.1f MiB are mapped files now\n", "VmHWM",
            (double)status_kib(w.process, "VmHWM") / 1024, (double)status_kib(w.process, "RssFile") / 1024);
     fflush(stdout);
@@ -244,9 +256,9 @@ int main(void)
 {
     char folder[] = "/tmp/pw-bench-memory-XXXXXX", command[4096], *more = getenv("PW_BENCH_MODELS"), *save = NULL;
     static const struct setting settings[] = {
-        {"a graph of 100,000 nodes", "large.onnx", "batch=1,sequence=8,past_sequence=8", 1},
-        {"a graph of 100,000 nodes", "large.onnx", NULL, 1},
-        {"a graph of 100,000 nodes", "large.onnx", NULL, 2},
+        {"a graph of 100,000 nodes", "large.onnx", "batch=1,sequence=8,past_sequence=8", 1, false},
+        {"a graph of 100,000 nodes", "large.onnx", NULL, 2, false},
+        {"a graph of 100,000 nodes", "large.onnx", NULL, 1, true},
     };
     const char *program = getenv("PORTWRIGHT");
     int failed = 0;
@@ -263,7 +275,7 @@ int main(void)
         failed |= measure(&settings[i]);
     for (char *model = more ? strtok_r(more, " ", &save) : NULL; model; model = strtok_r(NULL, " ", &save))
         for (int targets = 1; targets <= 2; targets++)
-            failed |= measure(&(struct setting){model, model, NULL, targets});
+            failed |= measure(&(struct setting){model, model, NULL, targets, targets == 1});
     snprintf(command, sizeof command, "rm -rf '%s'", folder);
     if (chdir("/") != 0 || system(command) != 0)
         failed = 1;
