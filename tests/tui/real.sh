@@ -5,7 +5,7 @@ need_opencl
 cd "$scratch" || exit 1
 model=$scratch/small.onnx
 "$PORTWRIGHT" make-graph --layers 1 --width 32 --heads 2 --vocabulary 64 -o "$model" || exit 1
-extra=
+extra= dims="--dim batch=1,sequence=4,past_sequence=2"
 sessions=0 # each start has a server of its own: one that is ending still answers on its socket
 # The server must not keep make's output open (file 9 of lib.sh, or the log): whoever reads that would wait for it.
 mux() { tmux -S "$scratch/tmux.$sessions" -f /dev/null "$@" 9>&-; }
@@ -22,7 +22,7 @@ start() { # columns rows environment...
     mux kill-server 2>/dev/null
     sessions=$((sessions + 1))
     mux new-session -d -s w -x "$columns" -y "$rows" \
-        "env LC_ALL=C.UTF-8 XDG_CONFIG_HOME=$scratch $* $PORTWRIGHT $model $extra --dim batch=1,sequence=4,past_sequence=2; echo ended \$? ; sleep 1000"
+        "env LC_ALL=C.UTF-8 XDG_CONFIG_HOME=$scratch $* $PORTWRIGHT $model $extra $dims; echo ended \$? ; sleep 1000"
 }
 
 # shows NAME TEXT: waits until the screen holds it; when it never does, the rest of the test makes no sense
@@ -142,6 +142,23 @@ start 40 10 TERM=vt100
 shows "monochrome and narrow" "missing"
 mux send-keys -t w q
 shows "and ends" "ended 0"
+
+# Without colours a failure stands out by its word in reverse, and its bar is seen: a full block in reverse is none.
+cp "${PW_BUILD:?}/tests/plugin/actor.so" . && cp -r "$PW_SOURCE/tests/kernels/actor" actor || exit 1
+"$PORTWRIGHT" make-graph "Abs-13 (float32[4,8])" "Relu-14 (float32[4,8])" -o played.onnx >/dev/null || exit 1
+whole=$model model=played.onnx extra="--target plugin:./actor.so --cases 2" dims=
+start 80 12 TERM=vt100 "PORTWRIGHT_OPS_DIR=$scratch/actor"
+shows "a chip with failures" "library"
+mux send-keys -t w a
+shows "one holds, one does not" "failed 1  held 1"
+mux send-keys -t w j
+shows "the other row is chosen" "> Relu"
+mux capture-pane -p -e -t w | grep "Abs-13" >abs
+says "the bar in full" abs "$(printf '\033[1m█')"
+says "the word in reverse" abs "$(printf '7mfailed')"
+mux send-keys -t w q
+shows "and ends too" "ended 0"
+model=$whole extra=
 
 start 100 30
 shows "up again" "signatures"
