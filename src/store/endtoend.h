@@ -42,7 +42,7 @@ pw_status pw_store_node_figures_add(struct pw_store *store, int64_t run_id, cons
 pw_status pw_store_node_figures(struct pw_store *store, int64_t run_id, struct pw_arena *arena,
                                 struct pw_store_node_figure **rows, size_t *count, struct pw_error *err);
 /* The newest run of the graph on the target whose nodes are kept, and the number of its node that does not hold first
- * (-1: all do); *run_id 0: there is none. Texts in the arena. */
+ * (-1: all do); id 0: there is none. Texts in the arena. */
 struct pw_store_node_run {
     int64_t id, begin_ms, first_divergence;
     const char *bindings;

@@ -197,7 +197,7 @@ void pw_tui_endtoend_event(struct pw_tui *tui, const struct pw_event *event)
     switch (event->kind) {
     case PW_EVENT_STARTED:
         pw_tui_endtoend_clear(run);
-        run->known = true;
+        run->known = run->going = true;
         run->mode = event->mode;
         break;
     case PW_EVENT_NODE:
@@ -213,6 +213,9 @@ void pw_tui_endtoend_event(struct pw_tui *tui, const struct pw_event *event)
         on_output(run, &event->output);
         break;
     case PW_EVENT_FINISHED:
+        if (!run->going)
+            break;
+        run->going = false;
         run->finished = !event->failed;
         run->totals = event->endtoend;
         pw_tui_endtoend_sort(run, run->sort);

@@ -296,6 +296,7 @@ typedef enum {
 } pw_node_order;
 struct pw_tui_endtoend {
     bool known, finished;
+    bool going; /* it has begun; a run that ends without that (a sweep that is cancelled early) was never shown */
     long long past_run; /* an earlier session's, as it is recorded; 0: of this session */
     int64_t past_ms;    /* when it began */
     char past_bindings[96];

@@ -456,6 +456,32 @@ static void test_recorded_run(void **state)
     close_tui(tui);
 }
 
+/* A sweep may end before it has begun to tell: what is shown is still the run before. */
+static void test_end_without_begin(void **state)
+{
+    struct pw_event failed = {
+        .kind = PW_EVENT_FINISHED, .whole_graph = true, .mode = PW_ENDTOEND_SWEEP, .failed = true};
+
+    (void)state;
+    pw_error_set(&failed.error, PW_ERR_CANCELLED, "cancelled");
+    for (int recorded = 0; recorded < 2; recorded++) {
+        struct pw_tui *tui = open_tui(60, 130);
+
+        device_opens(tui);
+        press(tui, "5");
+        if (recorded)
+            send_past(tui, 400, 0, NODES);
+        else
+            run_graph(tui, 400);
+        shows(tui, "does not hold: 500 nodes");
+        send(tui, &failed);
+        shows(tui, "does not hold: 500 nodes");
+        hides(tui, "reading its nodes");
+        hides(tui, "not finished");
+        close_tui(tui);
+    }
+}
+
 static void test_timeline(void **state)
 {
     struct pw_tui *tui = open_tui(40, 80);
@@ -487,6 +513,7 @@ int main(void)
                                        cmocka_unit_test(test_order_of_any_values),
                                        cmocka_unit_test(test_very_long_reason),
                                        cmocka_unit_test(test_recorded_run),
+                                       cmocka_unit_test(test_end_without_begin),
                                        cmocka_unit_test(test_export_in_parts),
                                        cmocka_unit_test(test_export_of_the_inventory)};
 
