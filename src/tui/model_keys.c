@@ -483,7 +483,13 @@ static void act_export(struct pw_tui *tui)
         {'o', 0, "o", NULL, NULL, "Names an owner.", act_owner},                                                       \
         {'i', 0, "i", NULL, NULL, "Writes a note.", act_note},                                                         \
         {'w', 0, "w", "waive", NULL, "Waives a failure: until a date, with a reason.", act_waive},                     \
-        {'y', 0, "y", "copy", "copy", "Copies the command that reproduces the worst case (OSC 52).", pw_tui_act_copy}, \
+        {'y',                                                                                                          \
+         0,                                                                                                            \
+         "y",                                                                                                          \
+         "copy",                                                                                                       \
+         "copy",                                                                                                       \
+         "Copies the command that reproduces a failed case, else the one nearest to its tolerance (OSC 52).",          \
+         pw_tui_act_copy},                                                                                             \
     {                                                                                                                  \
         'x', 0, "x", NULL, NULL, "Writes what is shown to a file.", act_export                                         \
     }

@@ -318,8 +318,17 @@ static void help_entry(struct pw_lines *lines, const char *label, int width, con
 
 static void help_keys(struct pw_lines *lines, const struct pw_tui_key *keys)
 {
-    for (; keys->key; keys++)
-        help_entry(lines, keys->label, 13, keys->help);
+    for (; keys->key; keys++) {
+        char label[32], alias[8] = "";
+
+        if (keys->alias == PW_KEY_BACKSPACE)
+            memcpy(alias, "Bksp", 5);
+        else if (keys->alias && keys->alias < PW_KEY_UP)
+            alias[pw_text_encode(alias, keys->alias)] = '\0';
+        snprintf(label, sizeof label, "%s%s%s", keys->label, alias[0] && !strstr(keys->label, alias) ? ", " : "",
+                 strstr(keys->label, alias) ? "" : alias);
+        help_entry(lines, label, 13, keys->help);
+    }
 }
 
 void pw_view_help(struct pw_tui *tui, struct pw_lines *lines)
@@ -338,6 +347,10 @@ void pw_view_help(struct pw_tui *tui, struct pw_lines *lines)
     }
     pw_lines_head(lines, "everywhere");
     help_keys(lines, pw_tui_global_keys);
+    help_entry(lines, "^C, ^Z", 13, "Quit; suspend until fg.");
+    help_entry(lines, "mouse", 13,
+               "The wheel moves. A click chooses a row, and opens the chosen one; on a head it sorts; on a failure it "
+               "opens its detail; at the foot it presses the key that is named there.");
     pw_lines_head(lines, "the palette (:), beside every action above by name");
     for (const struct pw_tui_command *c = pw_tui_commands; c->name; c++) {
         snprintf(label, sizeof label, "%s %s", c->name, c->arguments);
