@@ -6,6 +6,8 @@
 #include "base/file.h"
 #include "op/kernel_parts.h"
 
+#define KERNELS_COMPARED 4
+
 enum { SOURCE_MAX_BYTES = 1 << 20 };
 
 static pw_status expect_list(const struct pw_yaml *node, size_t max, struct pw_error *err)
@@ -243,6 +245,16 @@ static pw_status append_file(const struct pw_kernel_context *context, const stru
     return status;
 }
 
+/* Kernels of a description mostly have one source: the text of the latest ones serves again. */
+static const char *read_before(const struct pw_kernels *set, const char *text)
+{
+    for (size_t k = set->count; k-- > 0 && k + KERNELS_COMPARED > set->count;)
+        for (size_t i = 0; i < set->items[k]->source_count; i++)
+            if (set->items[k]->sources[i].full && !strcmp(set->items[k]->sources[i].full, text))
+                return set->items[k]->sources[i].full;
+    return NULL;
+}
+
 static pw_status read_source(const struct pw_kernel_context *context, const struct pw_yaml *node,
                              struct pw_kernel_source *out, struct pw_error *err)
 {
@@ -278,7 +290,9 @@ static pw_status read_source(const struct pw_kernel_context *context, const stru
             status = pw_error_memory(err, path.size);
     }
     if (status == PW_OK) {
-        out->full = pw_arena_strndup(&context->set->arena, pw_buf_text(&text), text.size);
+        out->full = read_before(context->set, pw_buf_text(&text));
+        if (!out->full)
+            out->full = pw_arena_strndup(&context->set->arena, pw_buf_text(&text), text.size);
         if (!out->full)
             status = pw_error_memory(err, text.size);
         else
