@@ -338,6 +338,8 @@ static pw_status read_head(const struct pw_yaml *root, struct pw_baseline *b, st
         status = read_plain(approved, "at", &b->approved_at, err);
     if (status == PW_OK && seed)
         status = pw_yaml_int(seed, &number, err);
+    if (status == PW_OK && number < 0)
+        status = pw_yaml_error(seed, err, "expected a number from 0, found %s", seed->text);
     b->seed = (uint64_t)number;
     return status == PW_OK ? read_number_line(root, b, err) : status;
 }

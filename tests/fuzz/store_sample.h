@@ -70,6 +70,8 @@ static inline void store_fill(sqlite3 *db, const char *table, int number)
             pw_buf_printf(&sql, "'%s'", sample_inventory()->signatures[number % 2].id);
         else if (!strcmp(column, "run") || !strcmp(column, "id"))
             pw_buf_printf(&sql, "%d", 1 + number);
+        else if (!strcmp(column, "node") || !strcmp(column, "place"))
+            pw_buf_printf(&sql, "%d", number);
         else
             pw_buf_puts(&sql, !strcmp(type, "INTEGER") ? "1000000"
                               : !strcmp(type, "REAL")  ? "0.5"
