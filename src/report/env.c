@@ -205,8 +205,8 @@ void pw_report_env_target_text(const struct pw_report_env_target *target, struct
                   "compute units", info->compute_units, info->vector_width, info->work_group_multiple,
                   (unsigned long long)info->max_work_group);
     pw_buf_printf(out, LABEL "%s local, %s global%s\n", "memory",
-                  pw_text_bytes(a, sizeof a, (double)info->local_mem_bytes),
-                  pw_text_bytes(b, sizeof b, (double)info->global_mem_bytes),
+                  info->local_mem_bytes ? pw_text_bytes(a, sizeof a, (double)info->local_mem_bytes) : "unknown",
+                  info->global_mem_bytes ? pw_text_bytes(b, sizeof b, (double)info->global_mem_bytes) : "unknown",
                   info->shares_host_memory ? ", shared with the host" : "");
     pw_buf_printf(out, LABEL "float64 %s, float16 arithmetic %s\n", "types", info->has_fp64 ? "yes" : "no",
                   info->has_fp16 ? "yes" : "no");

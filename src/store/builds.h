@@ -9,7 +9,7 @@
 #include "base/hash.h"
 #include "store/store.h"
 
-#define PW_STORE_BUILD_LOG ((size_t)64 << 10) /* bytes kept of a log */
+#define PW_STORE_BUILD_LOG ((size_t)16 << 10) /* bytes kept of a log */
 #define PW_STORE_BUILDS 1000                  /* rows kept of a target, the newest */
 
 struct pw_store_build {
