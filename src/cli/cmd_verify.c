@@ -109,7 +109,8 @@ static pw_status read_effort(const struct texts *t, struct pw_verify_effort *eff
     if (status == PW_OK && getenv("PORTWRIGHT_HUGE_ELEMENTS"))
         status = huge_elements(getenv("PORTWRIGHT_HUGE_ELEMENTS"), &effort->huge_elements, err);
     if (status == PW_OK && t->huge &&
-        (t->budget || t->dists || t->cases || t->captured || t->graph_shapes || t->case_id))
+        (t->budget || t->dists || t->cases || t->captured || t->graph_shapes || t->case_id || t->explain ||
+         t->sanitize))
         status = pw_error_set(err, PW_ERR_USAGE,
                               "--huge is one case a signature: --op, --dtype and --case-timeout go with it");
     if (status == PW_OK && t->budget)

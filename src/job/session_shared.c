@@ -96,6 +96,16 @@ static bool is_bound(const struct pw_binding *items, size_t count, const char *n
     return false;
 }
 
+/* There is room for it; false when memory is short. */
+static bool add_binding(struct pw_session_shared *shared, const struct pw_binding *binding)
+{
+    const char *name = keep_text(shared, binding->name);
+
+    if (name)
+        shared->bindings[shared->binding_count++] = (struct pw_binding){name, binding->value};
+    return name != NULL;
+}
+
 /* --dim wins over the protocol's first binding set; the shapes of given inputs fill in what --dim leaves open. */
 static pw_status take_bindings(struct pw_session_shared *shared, const struct pw_session_options *options,
                                struct pw_error *err)
@@ -114,12 +124,12 @@ static pw_status take_bindings(struct pw_session_shared *shared, const struct pw
         return pw_error_memory(err, count * sizeof *from);
     for (size_t i = 0; i < count; i++)
         if (!protocol || !is_bound(inputs->bindings, inputs->binding_count, from[i].name))
-            shared->bindings[shared->binding_count++] =
-                (struct pw_binding){keep_text(shared, from[i].name), from[i].value};
+            if (!add_binding(shared, &from[i]))
+                return pw_error_memory(err, sizeof *from);
     for (size_t i = 0; i < inputs->binding_count; i++)
         if (!is_bound(shared->bindings, shared->binding_count, inputs->bindings[i].name))
-            shared->bindings[shared->binding_count++] =
-                (struct pw_binding){keep_text(shared, inputs->bindings[i].name), inputs->bindings[i].value};
+            if (!add_binding(shared, &inputs->bindings[i]))
+                return pw_error_memory(err, sizeof *from);
     shared->given_count = shared->binding_count;
     return PW_OK;
 }

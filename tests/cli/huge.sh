@@ -29,7 +29,7 @@ says "by one case" "$scratch/out" "1 held, 0 failed, 0 mistrusted, 0 unproven (0
 exits "where no huge case can be made, none fails" 0 wrapping 4294967296 verify two.onnx --huge
 exits "a machine without the memory proves nothing" 1 env PORTWRIGHT_HUGE_ELEMENTS=1099511627776 "$PORTWRIGHT" verify row.onnx --huge --target "plugin:$plugin:4294967296" --db "" --quiet
 says "and says what it needs" "$scratch/out" "needs 5120.0 GiB of memory, and for safety 2 times that"
-for option in "--budget 1s" "--cases 3" "--dist exact" "--graph-shapes"; do
+for option in "--budget 1s" "--cases 3" "--dist exact" --graph-shapes --explain --sanitize; do
     # shellcheck disable=SC2086
     exits "it is one case: no $option" 2 wrapping 1048576 verify two.onnx --huge $option
 done

@@ -11,8 +11,11 @@
 #include <cmocka.h>
 
 #include "base/file.h"
+#include "base/mem.h"
 #include "graph/decoder.h"
+#include "graph_text.h"
 #include "job/opening.h"
+#include "job/session_internal.h"
 
 static char path[] = "/tmp/pw-opening-XXXXXX";
 
@@ -202,11 +205,58 @@ static void test_cancel(void **state)
     pw_model_destroy(model);
 }
 
+/* How many allocations it takes to read the graph; each failed once on the way, which may be an error or not. */
+static uint64_t fail_each(const struct pw_session_options *options, pw_status outcome)
+{
+    for (uint64_t n = 1; true; n++) {
+        struct pw_session_shared *shared = NULL;
+        struct pw_error err = {0};
+        pw_status status;
+        bool reached;
+
+        pw_mem_fail_at(n, 0);
+        status = pw_session_shared_read(options, &shared, &err);
+        reached = pw_mem_count() >= n;
+        pw_mem_fail_at(0, 0);
+        assert_true((status == PW_OK) == (shared != NULL));
+        pw_session_shared_release(shared);
+        if (reached)
+            continue;
+        assert_int_equal(status, outcome);
+        return n - 1;
+    }
+}
+
+static void test_no_memory(void **state)
+{
+    static char name[100001]; /* more than what an arena has left */
+    struct pw_binding bound[] = {{"rows", 3}};
+    char small[] = "/tmp/pw-opening-XXXXXX";
+    struct pw_session_options options = {
+        .model_path = small, .target = "reference", .db = "", .bindings = bound, .binding_count = 1};
+    struct pw_buf bytes = {0};
+    struct pw_error err = {0};
+    int file = mkstemp(small);
+
+    (void)state;
+    assert_true(file >= 0);
+    close(file);
+    graph_text_bytes("input x float32[rows,free]\ny = Softmax (x)\noutput y float32[rows,free]\n", NULL, 17, &bytes);
+    assert_int_equal(pw_file_write(small, bytes.data, bytes.size, &err), PW_OK);
+    pw_buf_clear(&bytes);
+    assert_in_range(fail_each(&options, PW_OK), 50, 10000);
+    memset(name, 'n', sizeof name - 1);
+    bound[0].name = name; /* the graph has no such dim */
+    assert_in_range(fail_each(&options, PW_ERR_USAGE), 20, 10000);
+    unlink(small);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_two_sessions),        cmocka_unit_test(test_shared_graph), cmocka_unit_test(test_error),
-        cmocka_unit_test(test_close_while_reading), cmocka_unit_test(test_cancel),
+        cmocka_unit_test(test_two_sessions), cmocka_unit_test(test_shared_graph),
+        cmocka_unit_test(test_error),        cmocka_unit_test(test_close_while_reading),
+        cmocka_unit_test(test_cancel),       cmocka_unit_test(test_no_memory),
     };
 
     return cmocka_run_group_tests(tests, write_model, remove_model);
