@@ -247,6 +247,8 @@ int pw_cmd_verify(int argc, char **argv)
     int exit_code;
 
     pw_options_parse(argc, argv, &usage, &options, &exit_code);
+    if (exit_code < 0 && read_effort(&t, &request.effort, &err) != PW_OK)
+        exit_code = pw_options_fail(&err);
     if (exit_code < 0 && t.sanitize && options.arg_count <= 1)
         exit_code = pw_cli_sanitize(&options, t.op);
     if (exit_code < 0 && options.arg_count != 1) {
@@ -254,8 +256,6 @@ int pw_cmd_verify(int argc, char **argv)
                      options.arg_count);
         exit_code = pw_options_fail(&err);
     }
-    if (exit_code < 0 && read_effort(&t, &request.effort, &err) != PW_OK)
-        exit_code = pw_options_fail(&err);
     if (exit_code < 0 && t.captured &&
         pw_cli_capture_inputs(&options, t.captured, &options.arena, &request.effort.captured, &data_set, &err) != PW_OK)
         exit_code = pw_options_fail(&err);
