@@ -148,6 +148,16 @@ static const char *when(const struct pw_app *app)
                                        : "";
 }
 
+static void keep_decisions(struct pw_app *app)
+{
+    struct pw_error err = {0};
+
+    if (pw_session_triage(app->sessions[0], app->tui->decisions, app->tui->decision_count, &err) != PW_OK)
+        pw_tui_say(app->tui, true, "%s", err.message);
+    else
+        app->tui->unanswered++;
+}
+
 static void act_on_intent(struct pw_app *app)
 {
     pw_intent intent = app->tui->intent;
@@ -209,10 +219,7 @@ static void act_on_intent(struct pw_app *app)
         export_shown(app);
         break;
     case PW_INTENT_TRIAGE:
-        if (pw_session_triage(app->sessions[0], app->tui->decisions, app->tui->decision_count, &err) != PW_OK)
-            pw_tui_say(app->tui, true, "%s", err.message);
-        else
-            app->tui->unanswered++;
+        keep_decisions(app);
         break;
     case PW_INTENT_ASK:
         if (pw_session_ask(pw_app_session(app), app->tui->ask, app->tui->detail,
