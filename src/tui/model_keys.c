@@ -281,6 +281,8 @@ static void act_group(struct pw_tui *tui)
 
     if (pw_tui_set_group(tui, (pw_group)((tui->group + 1) % PW_GROUP_COUNT), &err) != PW_OK)
         pw_tui_say(tui, true, "%s", err.message);
+    else /* the heads may be above what is seen */
+        hint(tui, "grouped by %s", pw_tui_group_name(tui->group));
 }
 static void act_mark(struct pw_tui *tui)
 {
