@@ -98,7 +98,8 @@ void pw_free(void *p)
 
 /* ---- arena ---- */
 
-#define BLOCK_BYTES ((size_t)16 << 10)
+#define BLOCK_FIRST ((size_t)1 << 10) /* many arenas hold a sentence: an event's, a message's */
+#define BLOCK_KEPT ((size_t)64 << 10) /* at most, by pw_arena_reset */
 #define BLOCK_MAX ((size_t)1 << 20)
 
 struct pw_arena_block {
@@ -117,7 +118,7 @@ static void *block_bytes(struct pw_arena_block *block)
 
 static struct pw_arena_block *new_block(struct pw_arena *arena, size_t bytes)
 {
-    size_t cap = arena->head == NULL ? BLOCK_BYTES : arena->head->cap * 2;
+    size_t cap = arena->head == NULL ? BLOCK_FIRST : arena->head->cap * 2;
     if (cap > BLOCK_MAX)
         cap = BLOCK_MAX;
     if (cap < bytes)
@@ -194,7 +195,7 @@ void pw_arena_reset(struct pw_arena *arena)
 {
     struct pw_arena_block *kept = arena->head;
 
-    if (kept == NULL || kept->cap > 4 * BLOCK_BYTES) {
+    if (kept == NULL || kept->cap > BLOCK_KEPT) {
         pw_arena_clear(arena);
         return;
     }
