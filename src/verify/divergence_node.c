@@ -67,8 +67,10 @@ static pw_status gather(struct pw_node_run *nr, struct pw_arena *arena, struct p
     nr->isolated_in = pw_arena_alloc(arena, in, sizeof *nr->isolated_in);
     nr->isolated_ref = pw_arena_alloc(arena, out, sizeof *nr->isolated_ref);
     nr->isolated_got = pw_arena_alloc(arena, out, sizeof *nr->isolated_got);
-    if (!nr->refs || !nr->gots || !nr->rounded || !nr->isolated_in || !nr->isolated_ref || !nr->isolated_got)
+    if (!nr->refs || !nr->gots || !nr->rounded || !nr->isolated_in || !nr->isolated_ref || !nr->isolated_got) {
+        nr->isolated_got = NULL; /* nothing is there: clear_node goes by it, and a small one may have fitted */
         return pw_error_memory(err, in * sizeof *nr->rounded);
+    }
     nr->all_exact = true;
     for (int i = 0; i < nr->in_count; i++) {
         if (!nr->in[i])
