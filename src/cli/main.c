@@ -126,6 +126,7 @@ int main(int argc, char **argv)
         return pw_reference_main(argc, argv);
     setlocale(LC_CTYPE, "");
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is a write that fails, with its message */
     code = run(argc, argv);
     if ((fflush(stdout) || ferror(stdout)) && code == PW_EXIT_HELD) { /* a report's failed write was said already */
         fputs("portwright: standard output could not be written\n", stderr);

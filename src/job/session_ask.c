@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/clock.h"
 #include "base/file.h"
@@ -192,6 +193,16 @@ pw_status pw_session_ask(struct pw_session *session, pw_ask ask, size_t signatur
     return PW_OK;
 }
 
+/* Opening a pipe that nobody reads would hold up whatever is to be recorded, and the end of the session. */
+static pw_status refuse_special(const char *path, struct pw_error *err)
+{
+    struct stat facts;
+
+    if (stat(path, &facts) != 0 || S_ISREG(facts.st_mode) || S_ISDIR(facts.st_mode))
+        return PW_OK;
+    return pw_error_set(err, PW_ERR_IO, "'%s' is a device, pipe or socket, expected a regular file", path);
+}
+
 void pw_session_write_file(struct pw_session *session, const struct pw_event *event)
 {
     struct pw_buf folder = {0};
@@ -199,7 +210,9 @@ void pw_session_write_file(struct pw_session *session, const struct pw_event *ev
     pw_status status;
 
     pw_file_dirname(&folder, event->by);
-    status = pw_file_mkdirs(pw_buf_text(&folder), &err);
+    status = refuse_special(event->by, &err);
+    if (status == PW_OK)
+        status = pw_file_mkdirs(pw_buf_text(&folder), &err);
     if (status == PW_OK)
         status = pw_file_write(event->by, event->text, event->text_size, &err);
     if (status != PW_OK)

@@ -6,18 +6,32 @@
 #include "store/store_internal.h"
 #include "verify/verify.h"
 
+/* SQLite writes on into a file that was removed, and nobody would find it there. */
+static pw_status still_there(struct pw_store *store, struct pw_error *err)
+{
+    int moved = 0;
+
+    if (sqlite3_file_control(store->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved) != SQLITE_OK || !moved)
+        return PW_OK;
+    return pw_error_set(
+        err, PW_ERR_STORE,
+        "%s: was removed, moved or replaced since it was opened: begin again, so that a new one is made", store->path);
+}
+
 pw_status pw_store_run_begin(struct pw_store *store, const struct pw_store_run *run, int64_t *run_id,
                              struct pw_error *err)
 {
     const char *const texts[] = {run->kind,   run->graph,       run->model_path, run->target,   run->target_kind,
                                  run->device, run->environment, run->bindings,   run->protocol, run->version};
     sqlite3_stmt *statement = NULL;
-    pw_status status = pw_store_prepare(store,
-                                        "INSERT INTO run(kind, graph, model_path, target, target_kind, device,"
-                                        " environment, bindings, protocol, version, seed, begin_ms, environment_id)"
-                                        " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)",
-                                        &statement, err);
+    pw_status status = still_there(store, err);
 
+    if (status == PW_OK)
+        status = pw_store_prepare(store,
+                                  "INSERT INTO run(kind, graph, model_path, target, target_kind, device,"
+                                  " environment, bindings, protocol, version, seed, begin_ms, environment_id)"
+                                  " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)",
+                                  &statement, err);
     if (status != PW_OK)
         return status;
     for (int i = 0; i < 10; i++)
@@ -210,5 +224,6 @@ pw_status pw_store_run_end(struct pw_store *store, int64_t run_id, const char *o
     pw_store_bind_text(statement, 2, outcome);
     sqlite3_bind_int(statement, 3, exit_code);
     sqlite3_bind_int64(statement, 4, run_id);
-    return pw_store_run_once(store, statement, "the run's end could not be recorded", err);
+    status = pw_store_run_once(store, statement, "the run's end could not be recorded", err);
+    return status == PW_OK ? still_there(store, err) : status;
 }

@@ -53,7 +53,7 @@ static struct {
 
 static volatile sig_atomic_t end_signal, size_changed, continued, asked_to_stop;
 static struct termios saved_terminal;
-static const int fatal_signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
+static const int fatal_signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGSYS, SIGTRAP, SIGXCPU, SIGQUIT};
 
 static void wake_up(void)
 {
@@ -117,7 +117,7 @@ static void on_fatal(int number)
     static const char note[] = "portwright: crashed; what was recorded is safe\n";
 
     restore_raw();
-    if (write(STDERR_FILENO, note, sizeof note - 1) < 0) {
+    if (number != SIGQUIT && write(STDERR_FILENO, note, sizeof note - 1) < 0) {
         /* nothing more can be done */
     }
     signal(number, SIG_DFL);
@@ -396,6 +396,31 @@ static void suspend_self(void)
     continued = 1;
 }
 
+/* The editor begins as from a shell; what is typed while it has the terminal (^C, ^\) is for it, not for us. */
+static int start_editor(char *const *arguments, pid_t *child)
+{
+    posix_spawnattr_t attributes;
+    sigset_t ours;
+    int failed = posix_spawnattr_init(&attributes);
+
+    if (failed)
+        return failed;
+    handle(SIGINT, SIG_IGN);
+    handle(SIGQUIT, SIG_IGN);
+    sigemptyset(&ours);
+    sigaddset(&ours, SIGINT);
+    sigaddset(&ours, SIGQUIT);
+    sigaddset(&ours, SIGPIPE);
+    sigaddset(&ours, SIGXFSZ);
+    failed = posix_spawnattr_setsigdefault(&attributes, &ours);
+    if (!failed)
+        failed = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+    if (!failed)
+        failed = posix_spawnp(child, "sh", NULL, &attributes, arguments, environ);
+    posix_spawnattr_destroy(&attributes);
+    return failed;
+}
+
 int pw_term_edit(const char *path, struct pw_error *err)
 {
     char shell[] = "sh", option[] = "-c", script[] = "${VISUAL:-${EDITOR:-vi}} \"$1\"";
@@ -410,10 +435,12 @@ int pw_term_edit(const char *path, struct pw_error *err)
     def_prog_mode();
     tell_pastes(false);
     endwin();
-    failed = posix_spawnp(&child, "sh", NULL, NULL, arguments, environ);
+    failed = start_editor(arguments, &child);
     if (!failed)
         while (waitpid(child, &state, 0) < 0 && errno == EINTR)
             ;
+    handle(SIGINT, on_end);
+    handle(SIGQUIT, on_fatal);
     reset_prog_mode();
     continued = 1; /* whatever is on the screen is not ours */
     pw_free(file);

@@ -76,6 +76,7 @@ mkdir -p mine/softmax
 cp "$PORTWRIGHT_OPS_DIR"/softmax/softmax.cl "$PORTWRIGHT_OPS_DIR"/softmax/softmax.yaml mine/softmax/
 cat >editor.sh <<'END'
 #!/bin/sh
+[ -e long ] && { echo "an editor that stays"; sleep 1000; exit; }
 echo "/* edited */" >>"$1"
 END
 chmod +x editor.sh
@@ -100,6 +101,14 @@ exits "the overlay's source was edited" 0 grep -q "edited" mine/softmax/softmax.
 mux send-keys -t w ':export rows.csv' Enter
 shows "exported" "rows.csv"
 exits "the table is there" 0 grep -q "Softmax-13" rows.csv
+mkfifo pipe
+mux send-keys -t w ':export pipe' Enter
+shows "into a pipe that nobody reads nothing is written" "expected a regular file"
+touch long
+mux send-keys -t w e
+shows "an editor has the terminal" "an editor that stays"
+mux send-keys -t w C-c
+shows "what is typed there is for the editor" "the editor ended with 130"
 mux send-keys -t w q
 shows "quit" "ended 0"
 extra=
@@ -164,5 +173,12 @@ start 100 30
 shows "up again" "signatures"
 kill -TERM "$(pgrep -n -f "^$PORTWRIGHT $model")"
 shows "SIGTERM ends it and gives the terminal back" "ended"
+mux kill-server 2>/dev/null
+
+start 100 30
+shows "and again" "signatures"
+kill -QUIT "$(pgrep -n -f "^$PORTWRIGHT $model")"
+shows "SIGQUIT ends it" "ended 131"
+exits "and gives the terminal back" 0 [ "$(mux display-message -p -t w '#{alternate_on}')" = 0 ]
 mux kill-server 2>/dev/null
 finish

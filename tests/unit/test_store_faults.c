@@ -468,6 +468,29 @@ static void test_killed_at_any_moment(void **state)
     assert_true(total > 0);
 }
 
+/* SQLite would write on into a file without a name: neither a run's begin nor its end is acknowledged there. */
+static void test_removed_while_open(void **state)
+{
+    struct pw_store *store = NULL;
+    struct pw_error err = {0};
+    int64_t run = 0, next = 0;
+
+    (void)state;
+    assert_int_equal(pw_store_open(path_of("gone.db"), false, &store, &err), PW_OK);
+    assert_int_equal(begin(store, &run, &err), PW_OK);
+    assert_int_equal(unlink(path_of("gone.db")), 0);
+    assert_int_equal(pw_store_run_end(store, run, "held", 0, &err), PW_ERR_STORE);
+    assert_non_null(strstr(err.message, "gone.db: was removed, moved or replaced"));
+    pw_error_clear(&err);
+    assert_int_equal(begin(store, &next, &err), PW_ERR_STORE);
+    assert_non_null(strstr(err.message, "gone.db: was removed, moved or replaced"));
+    assert_int_equal(next, 0);
+    assert_int_equal(pw_file_write(path_of("gone.db"), "", 0, &err), PW_OK); /* another one in its place */
+    pw_error_clear(&err);
+    assert_int_equal(begin(store, &next, &err), PW_ERR_STORE);
+    pw_store_close(store);
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
@@ -481,6 +504,7 @@ int main(void)
         TEST(test_damaged_head),
         TEST(test_writers_at_once),
         TEST(test_killed_at_any_moment),
+        TEST(test_removed_while_open),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
