@@ -36,11 +36,14 @@ pw_status pw_session_run(struct pw_session *session, const struct pw_session_run
 
 /* ---- events ---- */
 
+enum { STORED_AHEAD = 256 /* events that wait for the disk, at most */ };
+
 struct graph_run {
     struct pw_session *session;
     const struct pw_job *job;
     bool started;                     /* the store has a run */
     struct pw_session_record *record; /* of its nodes, for the store; NULL: nothing is recorded */
+    size_t stored;                    /* events sent to the store */
 };
 
 static bool copy_text(struct pw_arena *arena, const char **text)
@@ -142,8 +145,11 @@ static void on_event(void *user, const struct pw_endtoend_event *event)
     if (event->kind == PW_ENDTOEND_NODE)
         pw_session_record_node(run->record, run->session, event->node);
     pw_queue_push(&run->session->events, shown);
-    if (stored)
-        pw_session_send_to_store(run->session, stored);
+    if (!stored)
+        return;
+    pw_session_send_to_store(run->session, stored);
+    if (++run->stored % STORED_AHEAD == 0 && run->session->writer_started)
+        pw_queue_drain(&run->session->writes); /* graphs with thousands of outputs bring all of them at once */
 }
 
 /* ---- the job ---- */
