@@ -57,7 +57,7 @@ void pw_case_describe(struct pw_case_run *run)
     pw_buf_clear(&text);
 }
 
-pw_verdict pw_case_verdict_of(pw_status status)
+static pw_verdict verdict_of(pw_status status)
 {
     switch (status) {
     case PW_ERR_CRASH:
@@ -74,6 +74,28 @@ int64_t pw_case_deadline(const struct pw_case_run *run, const struct pw_call *ca
     int64_t set = run->request->effort.case_timeout_ns;
 
     return set > 0 ? set : pw_case_deadline_ns(pw_case_work(call), run->golden_ns, pw_case_crowd());
+}
+
+pw_status pw_case_judge_run(struct pw_case_run *run, pw_status status, const struct pw_exec_reply *reply,
+                            const struct pw_error *failure, bool *ran, struct pw_error *err)
+{
+    char reason[256];
+
+    *ran = false;
+    if (reply->log.size)
+        run->result.log = pw_case_keep(run, pw_buf_text(&reply->log));
+    if (status == PW_ERR_CANCELLED || status == PW_ERR_NO_MEMORY)
+        return pw_error_set(err, status, "%s", failure->message);
+    if (status != PW_OK) {
+        pw_case_settle(run, verdict_of(status), failure->message);
+    } else if (reply->overrun || reply->input_changed) {
+        snprintf(reason, sizeof reason, "%s %s", reply->overrun ? "wrote outside the buffer of" : "changed the input",
+                 reply->where);
+        pw_case_settle(run, PW_VERDICT_FAIL, reason);
+    } else {
+        *ran = true;
+    }
+    return PW_OK;
 }
 
 pw_status pw_case_target(struct pw_case_run *run, const struct pw_case_inputs *inputs, const struct pw_plan *plan,
@@ -96,26 +118,12 @@ pw_status pw_case_target(struct pw_case_run *run, const struct pw_case_inputs *i
     struct pw_error failure = {0};
     pw_status status = pw_device_execute(run->request->device, &request, &reply, &failure);
 
-    *ran = false;
-    if (reply.log.size)
-        run->result.log = pw_case_keep(run, pw_buf_text(&reply.log));
-    if (status == PW_ERR_CANCELLED || status == PW_ERR_NO_MEMORY) {
-        status = pw_error_set(err, status, "%s", failure.message);
-    } else if (status != PW_OK) {
-        pw_case_settle(run, pw_case_verdict_of(status), failure.message);
-        status = PW_OK;
-    } else if (reply.overrun || reply.input_changed) {
-        char reason[256];
-
-        snprintf(reason, sizeof reason, "%s %s", reply.overrun ? "wrote outside the buffer of" : "changed the input",
-                 reply.where);
-        pw_case_settle(run, PW_VERDICT_FAIL, reason);
-    } else if (pw_call_cut(&inputs->call, reply.found, outputs, &failure) != PW_OK) {
+    status = pw_case_judge_run(run, status, &reply, &failure, ran, err);
+    if (*ran && pw_call_cut(&inputs->call, reply.found, outputs, &failure) != PW_OK) {
         pw_case_settle(run, PW_VERDICT_FAIL, failure.message);
-    } else {
-        *ran = true;
-        if (!run->result.time_ns)
-            run->result.time_ns = reply.times.wall_ns;
+        *ran = false;
+    } else if (*ran && !run->result.time_ns) {
+        run->result.time_ns = reply.times.wall_ns;
     }
     pw_exec_reply_clear(&reply);
     return status;

@@ -2,7 +2,6 @@
 #include "verify/huge.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 static void give_back(void *user, int input)
@@ -131,24 +130,9 @@ static pw_status run_on_target(struct pw_case_run *run, struct pw_value *outputs
     struct pw_error failure = {0};
     pw_status status = pw_device_execute(run->request->device, &request, &reply, &failure);
 
-    *ran = false;
-    if (reply.log.size)
-        run->result.log = pw_case_keep(run, pw_buf_text(&reply.log));
-    if (status == PW_ERR_CANCELLED || status == PW_ERR_NO_MEMORY) {
-        status = pw_error_set(err, status, "%s", failure.message);
-    } else if (status != PW_OK) {
-        pw_case_settle(run, pw_case_verdict_of(status), failure.message);
-        status = PW_OK;
-    } else if (reply.overrun || reply.input_changed) {
-        char reason[256];
-
-        snprintf(reason, sizeof reason, "%s %s", reply.overrun ? "wrote outside the buffer of" : "changed the input",
-                 reply.where);
-        pw_case_settle(run, PW_VERDICT_FAIL, reason);
-    } else {
-        *ran = true;
+    status = pw_case_judge_run(run, status, &reply, &failure, ran, err);
+    if (*ran)
         run->result.time_ns = reply.times.wall_ns;
-    }
     pw_exec_reply_clear(&reply);
     return status;
 }

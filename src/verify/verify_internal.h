@@ -75,7 +75,10 @@ void pw_case_begin(struct pw_case_run *run);
 void pw_case_describe(struct pw_case_run *run);
 pw_status pw_case_choose(struct pw_case_run *run, bool *found, struct pw_error *err);
 int64_t pw_case_deadline(const struct pw_case_run *run, const struct pw_call *call);
-pw_verdict pw_case_verdict_of(pw_status status); /* of a run on the target that failed */
+/* What came of an execution on the target: one that failed, or touched what is not its own, settles the case; else
+ * *ran. Fails for what says nothing of the target. */
+pw_status pw_case_judge_run(struct pw_case_run *run, pw_status status, const struct pw_exec_reply *reply,
+                            const struct pw_error *failure, bool *ran, struct pw_error *err);
 void pw_case_settle(struct pw_case_run *run, pw_verdict verdict, const char *reason);
 const char *pw_case_keep(struct pw_case_run *run, const char *text);
 
