@@ -310,16 +310,47 @@ static pw_status run_nodes(struct pw_pair_frame *frame, struct pw_error *err)
     return status;
 }
 
+static bool owns(const struct pw_value *value)
+{
+    return value->kind == PW_VALUE_TENSOR && value->tensor.owned;
+}
+
+/* May the frame's pair of this output go over to its caller? Not when it looks at memory of somebody else's, nor when
+ * the graph gives it once more: last_use has the last output of each value by now. */
+static bool can_move(const struct pw_pair_frame *frame, size_t output, const struct pw_pair *pair)
+{
+    pw_value_id id = frame->graph->outputs[output];
+
+    return frame->last_use[id] == output && frame->pairs[id] == pair && owns(&pair->got) && owns(&pair->ref);
+}
+
+static void move_pair(struct pw_divergence *run, struct pw_pair *dst, struct pw_pair *src)
+{
+    run->now_bytes -= (int64_t)src->bytes;
+    run->now_live -= (int64_t)src->live;
+    pw_value_clear(&src->unit_ref);
+    pw_value_clear(&src->unit_got);
+    src->unit_ref = src->unit_got = (struct pw_value){0};
+    src->unit = 0;
+    src->bytes = src->live = 0;
+    *dst = *src;
+    *src = (struct pw_pair){0};
+}
+
 static pw_status take_results(struct pw_pair_frame *frame, struct pw_pair *results, struct pw_error *err)
 {
     const struct pw_graph *graph = frame->graph;
     pw_status status = PW_OK;
 
+    for (size_t o = 0; o < graph->output_count; o++)
+        frame->last_use[graph->outputs[o]] = o;
     for (size_t o = 0; o < graph->output_count && status == PW_OK; o++) {
         struct pw_pair *pair = NULL;
 
         status = pw_pair_read(frame, graph->outputs[o], &pair, err);
-        if (status == PW_OK)
+        if (status == PW_OK && can_move(frame, o, pair))
+            move_pair(frame->run, &results[o], pair);
+        else if (status == PW_OK)
             status = copy_pair(&results[o], pair, err);
     }
     return status;
