@@ -172,7 +172,7 @@ static inline void store_ask(struct pw_session *session, struct pw_tui *tui)
 
     for (size_t i = 0; i < PW_COUNT_OF(asks); i++)
         fuzz_check(pw_session_ask(session, asks[i], 0, asks[i] == PW_ASK_COMPARE ? "1 2" : NULL, NULL, &err) == PW_OK);
-    while (answers < PW_COUNT_OF(asks) && poll(&fd, 1, 10000) > 0)
+    while (answers < PW_COUNT_OF(asks) && poll(&fd, 1, 120000) > 0)
         for (struct pw_event *event; (event = pw_session_next(session)) != NULL; pw_event_free(event)) {
             store_show(event, tui);
             answers += event->kind == PW_EVENT_ANSWER;
