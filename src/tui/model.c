@@ -108,6 +108,7 @@ static void clear_side(struct pw_tui_side *side, size_t count)
         pw_free(side->signatures[i].bench);
     }
     pw_tui_endtoend_clear(&side->endtoend);
+    pw_free(side->endtoend.only);
     pw_tui_trends_clear(side);
     pw_tui_builds_clear(side);
     pw_free(side->environment);

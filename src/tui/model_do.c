@@ -205,30 +205,30 @@ enum { PART_LINES = 300, PART_ROWS = 150 }; /* some 2 ms */
 
 void pw_tui_export_begin(struct pw_tui *tui, const char *path, struct pw_tui_export *export)
 {
-    *export = (struct pw_tui_export){.screen = tui->screen,
-                                     .at = tui->at,
-                                     .columns = tui->columns,
-                                     .sort = tui->at->endtoend.sort,
-                                     .only_divergent = tui->at->endtoend.only_divergent};
+    *export = (struct pw_tui_export){.screen = tui->screen, .at = tui->at, .columns = tui->columns};
     snprintf(export->path, sizeof export->path, "%s", path);
 }
 
-/* Whether what is taken down is still what it was; it begins anew when not. */
+/* Whether what is taken down is still what it was; it begins anew when not. Nodes that a run adds meanwhile come after
+ * what was taken down: else an export could not end before the run does. */
 static bool still_the_same(struct pw_tui_export *export, size_t count)
 {
     const struct pw_tui_endtoend *run = &export->at->endtoend;
+    bool grows = export->screen == PW_SCREEN_ENDTOEND && run->known && !run->finished && count > export->count;
+    bool same = (count == export->count || grows) && export->sort == run->sort && export->only == run->only &&
+                export->only_divergent == run->only_divergent && export->finished == run->finished;
+    bool anew = export->next && !same;
 
-    if (!export->next ||
-        (export->count == count && export->sort == run->sort && export->only_divergent == run->only_divergent)) {
-        export->count = count;
-        return true;
+    if (anew) {
+        export->next = 0;
+        export->text.size = 0;
     }
-    export->next = 0;
     export->count = count;
     export->sort = run->sort;
+    export->only = run->only;
     export->only_divergent = run->only_divergent;
-    export->text.size = 0;
-    return false;
+    export->finished = run->finished;
+    return !anew;
 }
 
 static bool part_of_lines(struct pw_tui *tui, struct pw_tui_export *export)

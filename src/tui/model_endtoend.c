@@ -24,8 +24,13 @@ void pw_tui_endtoend_clear(struct pw_tui_endtoend *run)
     pw_free(run->order);
     pw_free(run->lines.of);
     pw_free(run->lines.begin);
-    *run = (struct pw_tui_endtoend){
-        .only_divergent = run->only_divergent, .sort = run->sort, .focus = SIZE_MAX, .focus_line = -1, .list_line = -1};
+    *run = (struct pw_tui_endtoend){.only_divergent = run->only_divergent,
+                                    .only = run->only,
+                                    .only_count = run->only_count,
+                                    .sort = run->sort,
+                                    .focus = SIZE_MAX,
+                                    .focus_line = -1,
+                                    .list_line = -1};
 }
 
 /* Room for one more; false when memory is short or there are too many: the rest is not shown. */
@@ -42,6 +47,16 @@ static bool room(void **items, size_t *cap, size_t count, size_t size)
     *items = more;
     *cap = next;
     return true;
+}
+
+/* -1: it is in no signature. */
+static int signature_of(const struct pw_inventory *inventory, const struct pw_node *node)
+{
+    size_t number = !node                  ? SIZE_MAX
+                    : inventory->inference ? pw_inference_node_number(inventory->inference, node)
+                                           : node->index;
+
+    return number < inventory->node_number_count ? inventory->node_signature[number] : -1;
 }
 
 /* The run's own copy of a name; "" when memory is short or there are very many. */
@@ -70,7 +85,8 @@ static char *keep_text(const char *text)
     return size ? pw_strndup(text, size) : NULL;
 }
 
-static void on_node(struct pw_tui_endtoend *run, const struct pw_endtoend_node *from)
+static void on_node(struct pw_tui_endtoend *run, const struct pw_inventory *inventory,
+                    const struct pw_endtoend_node *from)
 {
     struct pw_tui_node *node;
 
@@ -79,6 +95,7 @@ static void on_node(struct pw_tui_endtoend *run, const struct pw_endtoend_node *
     node = &run->nodes[run->node_count++];
     *node = (struct pw_tui_node){.node = from->node,
                                  .pattern = from->pattern,
+                                 .signature = signature_of(inventory, from->node),
                                  .standing = from->standing,
                                  .on_target = from->on_target,
                                  .nonfinite_origin = from->nonfinite_origin,
@@ -93,7 +110,8 @@ static void on_node(struct pw_tui_endtoend *run, const struct pw_endtoend_node *
     node->text = keep_text(from->reason[0] ? from->reason : from->note);
 }
 
-static void on_past_node(struct pw_tui_endtoend *run, const struct pw_session_past_node *from)
+static void on_past_node(struct pw_tui_endtoend *run, const struct pw_inventory *inventory,
+                         const struct pw_session_past_node *from)
 {
     struct pw_tui_node *node;
 
@@ -102,6 +120,7 @@ static void on_past_node(struct pw_tui_endtoend *run, const struct pw_session_pa
     node = &run->nodes[run->node_count++];
     *node = (struct pw_tui_node){.node = from->node,
                                  .pattern = from->pattern,
+                                 .signature = signature_of(inventory, from->node),
                                  .standing = from->standing,
                                  .on_target = from->on_target,
                                  .nonfinite_origin = from->nonfinite_origin,
@@ -132,7 +151,7 @@ static void on_past_output(struct pw_tui_endtoend *run, const struct pw_store_ou
 }
 
 /* The newest recorded run, in parts. It gives way to a run of this session, also one that begins meanwhile. */
-static void on_past(struct pw_tui_endtoend *run, const struct pw_event *event)
+static void on_past(struct pw_tui_endtoend *run, const struct pw_inventory *inventory, const struct pw_event *event)
 {
     const struct pw_session_past *past = &event->past;
 
@@ -149,7 +168,7 @@ static void on_past(struct pw_tui_endtoend *run, const struct pw_event *event)
     if (run->past_run != past->run || run->finished)
         return;
     for (size_t i = 0; i < past->count; i++)
-        on_past_node(run, &past->nodes[i]);
+        on_past_node(run, inventory, &past->nodes[i]);
     if (!past->last)
         return;
     run->finished = true;
@@ -201,10 +220,10 @@ void pw_tui_endtoend_event(struct pw_tui *tui, const struct pw_event *event)
         run->mode = event->mode;
         break;
     case PW_EVENT_NODE:
-        on_node(run, &event->node);
+        on_node(run, tui->inventory, &event->node);
         break;
     case PW_EVENT_PAST:
-        on_past(run, event);
+        on_past(run, tui->inventory, event);
         break;
     case PW_EVENT_LAYER:
         on_layer(run, &event->layer);

@@ -166,29 +166,6 @@ static void act_endtoend(struct pw_tui *tui)
 {
     pw_tui_go(tui, PW_SCREEN_ENDTOEND);
 }
-static void run_graph(struct pw_tui *tui, pw_endtoend_mode mode)
-{
-    tui->run_mode = mode;
-    tui->intent = PW_INTENT_RUN;
-    pw_tui_go(tui, PW_SCREEN_ENDTOEND);
-}
-static void act_run_nodes(struct pw_tui *tui)
-{
-    run_graph(tui, PW_ENDTOEND_NODES);
-}
-static void act_run_outputs(struct pw_tui *tui)
-{
-    run_graph(tui, PW_ENDTOEND_OUTPUTS);
-}
-static void act_run_sweep(struct pw_tui *tui)
-{
-    run_graph(tui, PW_ENDTOEND_SWEEP);
-}
-static void act_divergent(struct pw_tui *tui)
-{
-    tui->at->endtoend.only_divergent = !tui->at->endtoend.only_divergent;
-    tui->scroll[PW_SCREEN_ENDTOEND] = 0;
-}
 static void act_baselines(struct pw_tui *tui)
 {
     pw_tui_go(tui, PW_SCREEN_BASELINES);
@@ -370,18 +347,22 @@ static void act_open(struct pw_tui *tui)
         pw_tui_go(tui, PW_SCREEN_DETAIL);
 }
 
-/* The signature that line `at` of the shown screen is about. */
-static void open_line(struct pw_tui *tui, int at)
+void pw_tui_open_signature(struct pw_tui *tui, size_t signature)
 {
     pw_screen from = tui->screen;
 
-    pw_tui_fill(tui);
-    if (at < 0 || at >= (int)tui->text.count || tui->text.items[at].signature < 0)
-        return;
-    choose_detail(tui, (size_t)tui->text.items[at].signature);
+    choose_detail(tui, signature);
     tui->screen = PW_SCREEN_DETAIL; /* first, so that what is shown stays the choice */
     pw_tui_go(tui, PW_SCREEN_DETAIL);
     tui->detail_from = from;
+}
+
+/* The signature that line `at` of the shown screen is about. */
+static void open_line(struct pw_tui *tui, int at)
+{
+    pw_tui_fill(tui);
+    if (at >= 0 && at < (int)tui->text.count && tui->text.items[at].signature >= 0)
+        pw_tui_open_signature(tui, (size_t)tui->text.items[at].signature);
 }
 
 static void act_open_line(struct pw_tui *tui)
@@ -516,6 +497,10 @@ static const struct pw_tui_key inventory_keys[] = {
      "flops>1 narrow it down (below).",
      act_query},
     {'!', 0, "!", "problems", "problems", "Shows only what fails or is missing; again shows all.", act_problems},
+    {'C', 0, "C", NULL, "compare-selection",
+     "Compares the marked signatures, or what is under the cursor, end to end: only their nodes are listed. The graph "
+     "runs first where it has not.",
+     pw_tui_act_compare_selection},
     DECISION_KEYS,
     {'s', '>', "s", "sort", "sort-next", "Sorts by the next column; a click on a head sorts by it.", act_sort},
     {'S', '<', "S", NULL, "sort-previous", "Sorts by the previous column.", act_sort_back},
@@ -532,6 +517,9 @@ static const struct pw_tui_key inventory_keys[] = {
 static const struct pw_tui_key detail_keys[] = {
     {'v', 0, "v", "verify", "verify", "Verifies this signature.", pw_tui_act_verify},
     {'b', 0, "b", "bench", "bench", "Times this signature against the reference.", pw_tui_act_bench},
+    {'C', 0, "C", NULL, "compare-selection",
+     "Compares the nodes of this signature end to end; the graph runs first where it has not.",
+     pw_tui_act_compare_selection},
     DECISION_KEYS,
     {'M', 0, "M", NULL, "remark", "To the next of the compiler's messages in the source.", pw_tui_act_remark},
     LINE_KEYS,
@@ -560,11 +548,17 @@ static const struct pw_tui_key trend_keys[] = {
 
 static const struct pw_tui_key endtoend_keys[] = {
     {'r', 0, "r", "compare nodes", "compare",
-     "Runs the graph on target and reference in step, and compares every node.", act_run_nodes},
-    {'o', 0, "o", "outputs", "run", "Runs the graph and compares its outputs.", act_run_outputs},
+     "Runs the graph on target and reference in step, and compares every node.", pw_tui_act_run_nodes},
+    {'o', 0, "o", "outputs", "run", "Runs the graph and compares its outputs.", pw_tui_act_run_outputs},
     {'s', 0, "s", "precision sweep", "sweep", "Runs each layer in narrower types and ranks them by the damage.",
-     act_run_sweep},
-    {'d', 0, "d", "divergent", "divergent", "Shows only nodes that do not hold; again shows all.", act_divergent},
+     pw_tui_act_run_sweep},
+    {'d', 0, "d", "divergent", "divergent", "Shows only nodes that do not hold; again shows all.",
+     pw_tui_act_divergent},
+    {PW_KEY_ENTER, 0, "Enter", "detail", NULL,
+     "Shows everything known of the signature of the node that was jumped to, else of the first that is seen.",
+     pw_tui_act_open_node},
+    {'C', 0, "C", NULL, "compare-selection", "Lists only the nodes of the marked signatures; again those of all.",
+     pw_tui_act_compare_selection},
     {'f', 0, "f", "first", "first-divergence", "To the first node that does not hold.", pw_tui_act_first_divergence},
     {'w', 0, "w", "worst", "worst-node", "To the node whose own error is the largest share of its tolerance.",
      pw_tui_act_worst_node},
@@ -740,7 +734,11 @@ static void on_click(struct pw_tui *tui, int row, int column)
             on_key(tui, key);
         return;
     }
-    if (tui->screen != PW_SCREEN_INVENTORY && row > 0 && row < tui->rows - 1)
+    if (tui->screen == PW_SCREEN_ENDTOEND && row > 0 && row < tui->rows - 1) {
+        at = pw_tui_endtoend_node_at(&tui->at->endtoend, tui->scroll[PW_SCREEN_ENDTOEND] + row - 1);
+        if (at != SIZE_MAX)
+            pw_tui_open_node(tui, at);
+    } else if (tui->screen != PW_SCREEN_INVENTORY && row > 0 && row < tui->rows - 1)
         open_line(tui, tui->scroll[tui->screen] + row - 1);
     if (tui->screen != PW_SCREEN_INVENTORY || row < 2 || row >= tui->rows - 1)
         return;

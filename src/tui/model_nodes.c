@@ -110,7 +110,7 @@ bool pw_tui_node_says(const struct pw_tui_node *node)
 
 static size_t lines_of(const struct pw_tui_endtoend *run, const struct pw_tui_node *node, const struct pw_lines *lines)
 {
-    if (run->only_divergent && !diverges(node))
+    if ((run->only_divergent && !diverges(node)) || (run->only && (node->signature < 0 || !run->only[node->signature])))
         return 0;
     return 1 + (pw_tui_node_says(node) ? pw_lines_wrapped(lines, PW_TUI_NODE_INDENT, node->text) : 0);
 }
@@ -151,7 +151,118 @@ size_t pw_tui_endtoend_place(const struct pw_tui_node_lines *index, size_t line)
     return low;
 }
 
+size_t pw_tui_endtoend_node_at(const struct pw_tui_endtoend *run, int line)
+{
+    const struct pw_tui_node_lines *index = &run->lines;
+
+    if (run->list_line < 0 || line < run->list_line || index->count != run->node_count || !index->count ||
+        (size_t)(line - run->list_line) >= index->begin[index->count])
+        return SIZE_MAX;
+    return pw_tui_endtoend_at(run, pw_tui_endtoend_place(index, (size_t)(line - run->list_line)));
+}
+
+/* ---- running, and what is listed ---- */
+
+void pw_tui_run_graph(struct pw_tui *tui, pw_endtoend_mode mode)
+{
+    tui->run_mode = mode;
+    tui->intent = PW_INTENT_RUN;
+    pw_tui_go(tui, PW_SCREEN_ENDTOEND);
+}
+
+void pw_tui_act_run_nodes(struct pw_tui *tui)
+{
+    pw_tui_run_graph(tui, PW_ENDTOEND_NODES);
+}
+
+void pw_tui_act_run_outputs(struct pw_tui *tui)
+{
+    pw_tui_run_graph(tui, PW_ENDTOEND_OUTPUTS);
+}
+
+void pw_tui_act_run_sweep(struct pw_tui *tui)
+{
+    pw_tui_run_graph(tui, PW_ENDTOEND_SWEEP);
+}
+
+void pw_tui_act_divergent(struct pw_tui *tui)
+{
+    tui->at->endtoend.only_divergent = !tui->at->endtoend.only_divergent;
+    tui->scroll[PW_SCREEN_ENDTOEND] = 0;
+}
+
+bool pw_tui_endtoend_only(struct pw_tui_endtoend *run, const size_t *signatures, size_t count, size_t total)
+{
+    bool *only = count ? pw_calloc(total, sizeof *only) : NULL;
+
+    for (size_t i = 0; only && i < count; i++)
+        only[signatures[i]] = true;
+    pw_free(run->only);
+    run->only = only;
+    run->only_count = only ? count : 0;
+    run->lines.count = run->lines.of_count = 0;
+    return only || !count;
+}
+
+/* The list, with its heads. */
+static void show_list(struct pw_tui *tui)
+{
+    pw_tui_place(tui);
+    tui->scroll[PW_SCREEN_ENDTOEND] = tui->at->endtoend.list_line > 3 ? tui->at->endtoend.list_line - 3 : 0;
+}
+
+void pw_tui_act_compare_selection(struct pw_tui *tui)
+{
+    struct pw_tui_endtoend *run = &tui->at->endtoend;
+    bool compared = run->known && run->mode == PW_ENDTOEND_NODES && (run->going || run->finished);
+
+    if (tui->screen == PW_SCREEN_ENDTOEND && run->only) {
+        pw_tui_endtoend_only(run, NULL, 0, 0);
+        show_list(tui);
+        return;
+    }
+    pw_tui_select(tui);
+    if (tui->reading || !tui->selection_count) {
+        pw_tui_say(tui, false, tui->reading ? "the graph is still being read" : "nothing is selected");
+        return;
+    }
+    run->only_divergent = false;
+    if (!pw_tui_endtoend_only(run, tui->selection, tui->selection_count, tui->inventory->signature_count))
+        pw_tui_say(tui, true, "there is not enough memory to list some nodes only");
+    if (compared)
+        pw_tui_go(tui, PW_SCREEN_ENDTOEND);
+    else
+        pw_tui_run_graph(tui, PW_ENDTOEND_NODES);
+    show_list(tui);
+}
+
 /* ---- going to one ---- */
+
+/* Its signature's detail. */
+void pw_tui_open_node(struct pw_tui *tui, size_t node)
+{
+    const struct pw_tui_endtoend *run = &tui->at->endtoend;
+
+    if (node >= run->node_count || run->nodes[node].signature < 0)
+        pw_tui_say(tui, false, node < run->node_count ? "this line has no signature of its own" : "no node is listed");
+    else
+        pw_tui_open_signature(tui, (size_t)run->nodes[node].signature);
+}
+
+/* The node that was jumped to, while it is seen; else the first that is. */
+void pw_tui_act_open_node(struct pw_tui *tui)
+{
+    const struct pw_tui_endtoend *run = &tui->at->endtoend;
+    int top = tui->scroll[PW_SCREEN_ENDTOEND], rows = pw_tui_body_rows(tui);
+    size_t node = SIZE_MAX;
+
+    pw_tui_place(tui);
+    if (run->focus_line >= top && run->focus_line < top + rows)
+        node = run->focus;
+    for (int line = top; line < top + rows && node == SIZE_MAX; line++)
+        node = pw_tui_endtoend_node_at(run, line);
+    pw_tui_open_node(tui, node);
+}
 
 size_t pw_tui_endtoend_first(const struct pw_tui_endtoend *run)
 {
@@ -223,6 +334,7 @@ static void show_node(struct pw_tui *tui, size_t node, const char *none)
         if (run->focus_line >= 0)
             break;
         run->only_divergent = false;
+        pw_tui_endtoend_only(run, NULL, 0, 0);
     }
     tui->scroll[PW_SCREEN_ENDTOEND] = run->focus_line > 2 ? run->focus_line - 2 : 0;
 }

@@ -246,7 +246,7 @@ struct pw_tui_comparison {
 
 struct pw_tui_node {            /* of the last run of the whole graph: a node or a pattern */
     const struct pw_node *node; /* NULL: a pattern */
-    int pattern;
+    int pattern, signature;     /* -1 none */
     pw_node_standing standing;
     bool on_target, nonfinite_origin;
     double isolated, propagated, tolerance; /* NaN unknown */
@@ -310,6 +310,8 @@ struct pw_tui_endtoend {
     int output_count;
     struct pw_endtoend_totals totals;
     bool only_divergent;
+    bool *only;         /* by signature: whose nodes are listed; owned; NULL: all of them */
+    size_t only_count;  /* of those, how many are true */
     int64_t elapsed_ns; /* times of all nodes, summed */
     int64_t most_ns;    /* of one node */
     pw_node_order sort; /* of a finished run; while it goes on, nodes stand as they come */
@@ -521,6 +523,10 @@ const struct pw_triage_entry *pw_tui_decision(const struct pw_tui *tui, size_t s
 bool pw_tui_waived(const struct pw_tui *tui, size_t signature);               /* a waiver that has not expired */
 void pw_tui_endtoend_event(struct pw_tui *tui, const struct pw_event *event); /* of a run of the whole graph */
 void pw_tui_endtoend_clear(struct pw_tui_endtoend *run);
+/* Lists only the nodes of these signatures, of `total`; 0: those of all. False when memory is short: then all. */
+bool pw_tui_endtoend_only(struct pw_tui_endtoend *run, const size_t *signatures, size_t count, size_t total);
+/* The node at a line of the end-to-end screen as it was filled last; SIZE_MAX: the line is no node's. */
+size_t pw_tui_endtoend_node_at(const struct pw_tui_endtoend *run, int line);
 /* The node at a place of the list. */
 size_t pw_tui_endtoend_at(const struct pw_tui_endtoend *run, size_t place);
 /* The lines of the list; NULL when memory is short. `lines` has the width. */
@@ -573,6 +579,16 @@ void pw_tui_act_slowest_node(struct pw_tui *tui);
 void pw_tui_act_remark(struct pw_tui *tui);
 void pw_tui_act_whole_graph(struct pw_tui *tui);
 void pw_tui_act_compare(struct pw_tui *tui);
+void pw_tui_act_compare_selection(struct pw_tui *tui);
+void pw_tui_act_open_node(struct pw_tui *tui);
+void pw_tui_act_run_nodes(struct pw_tui *tui);
+void pw_tui_act_run_outputs(struct pw_tui *tui);
+void pw_tui_act_run_sweep(struct pw_tui *tui);
+void pw_tui_act_divergent(struct pw_tui *tui);
+void pw_tui_open_node(struct pw_tui *tui, size_t node);
+/* The detail of a signature; Esc goes back to the screen that it was opened from. */
+void pw_tui_open_signature(struct pw_tui *tui, size_t signature);
+void pw_tui_run_graph(struct pw_tui *tui, pw_endtoend_mode mode);
 void pw_tui_open_command(struct pw_tui *tui, const char *text); /* the palette, with this begun */
 /* What the current screen shows, whole: the inventory's rows as a table (CSV when the name ends so), else lines. Taken
  * down in parts, so that keys are answered in between; what is shown meanwhile may be another screen. */
@@ -583,7 +599,8 @@ struct pw_tui_export {
     int columns;
     size_t next, count; /* line or row; of how many when it began */
     pw_node_order sort; /* of nodes, when it began; so are these */
-    bool only_divergent;
+    bool only_divergent, finished;
+    const bool *only;   /* not followed */
     struct pw_buf text; /* so far; owned */
 };
 void pw_tui_export_begin(struct pw_tui *tui, const char *path, struct pw_tui_export *export);

@@ -228,15 +228,15 @@ static void draw_implementations(struct pw_lines *lines, const struct pw_tui *tu
 
         pw_style style = (int)i == impls->selected ? PW_STYLE_GOOD : PW_STYLE_NORMAL;
         size_t at = lines->count;
-        char text[600];
+        struct pw_buf text = {0}; /* a reason may be long */
 
-        snprintf(text, sizeof text, "%s%s%s", impl->name, impl->supported ? "" : ": ",
-                 impl->supported ? "" : impl->why);
-        pw_lines_wrap(lines, style, 15, text);
-        if (lines->count > at) {
-            snprintf(text, sizeof text, "%s %s", (int)i == impls->selected ? "*" : " ", pw_coverage_name(impl->kind));
-            pw_lines_front(lines, at, style, 3, text);
-        }
+        pw_buf_printf(&text, "%s%s%s", impl->name, impl->supported ? "" : ": ", impl->supported ? "" : impl->why);
+        pw_lines_wrap(lines, style, 15, pw_buf_text(&text));
+        text.size = 0;
+        pw_buf_printf(&text, "%s %s", (int)i == impls->selected ? "*" : " ", pw_coverage_name(impl->kind));
+        if (lines->count > at)
+            pw_lines_front(lines, at, style, 3, pw_buf_text(&text));
+        pw_buf_clear(&text);
         if (impl->kernel && (int)i == impls->selected)
             pw_lines_wrap(lines, PW_STYLE_DIM, 15,
                           pw_kernel_algorithm(impl->kernel) ? pw_kernel_algorithm(impl->kernel) : "");

@@ -150,9 +150,11 @@ void pw_view_node(const struct pw_tui *tui, struct pw_lines *lines, size_t node)
 
 static void add_heads(struct pw_lines *lines, const struct pw_tui_endtoend *run, const struct columns *c)
 {
-    char title[160];
+    char title[160], of[48] = "";
 
-    snprintf(title, sizeof title, "%s %s (d: %s)", run->only_divergent ? "Nodes that do not hold" : "Nodes",
+    if (run->only)
+        snprintf(of, sizeof of, " of %zu signature%s (C: of all)", run->only_count, run->only_count == 1 ? "" : "s");
+    snprintf(title, sizeof title, "%s%s %s (d: %s)", run->only_divergent ? "Nodes that do not hold" : "Nodes", of,
              pw_tui_node_order_name(run->finished ? run->sort : PW_NODES_IN_ORDER),
              run->only_divergent ? "all" : "only those that do not hold");
     pw_lines_head(lines, title);

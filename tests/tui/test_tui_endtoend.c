@@ -108,6 +108,64 @@ static void test_jumps(void **state)
     close_tui(tui);
 }
 
+/* The nodes of what is selected alone; Enter and a click lead to a node's signature. */
+static void test_selection(void **state)
+{
+    static int of[NODES];
+    struct pw_input click = {.kind = PW_INPUT_CLICK, .column = 20};
+    struct pw_tui *tui = open_tui(14, 80);
+
+    (void)state;
+    for (int i = 0; i < NODES; i++) /* every fifth is of Softmax, the second signature */
+        of[i] = i % 5 ? i == 7 ? -1 : 0 : 1;
+    inventory.node_signature = of;
+    inventory.node_number_count = NODES;
+    device_opens(tui);
+    press(tui, "/op:Softmax\n");
+    press(tui, "C"); /* nothing has run */
+    assert_int_equal(tui->screen, PW_SCREEN_ENDTOEND);
+    assert_int_equal(tui->intent, PW_INTENT_RUN);
+    assert_int_equal(tui->run_mode, PW_ENDTOEND_NODES);
+    tui->intent = PW_INTENT_NONE;
+    run_graph(tui, 400);
+    press(tui, "1C"); /* it has */
+    assert_int_equal(tui->intent, PW_INTENT_NONE);
+    shows(tui, "Nodes of 1 signature (C: of all) in order");
+    begins_with(tui, "node0");
+    shows(tui, "node5");
+    hides(tui, "node7");
+    hides(tui, "node11");
+    press(tui, "\n");
+    assert_int_equal(tui->screen, PW_SCREEN_DETAIL);
+    assert_int_equal(tui->detail, 1);
+    press(tui, "\033");
+    assert_int_equal(tui->screen, PW_SCREEN_ENDTOEND);
+    press(tui, "C");
+    shows(tui, "Nodes in order");
+    press(tui, "f"); /* node 400 is of Softmax; what takes most time, 277, is not */
+    press(tui, "\n");
+    assert_int_equal(tui->detail, 1);
+    press(tui, "\033");
+    press(tui, "1C");
+    press(tui, "t"); /* what hides it is taken away */
+    shows(tui, "node277");
+    press(tui, "\n");
+    assert_int_equal(tui->detail, 0);
+    press(tui, "\033");
+    press(tui, "/node7\n");
+    press(tui, "f");
+    click.row = 1;
+    for (const char *at = screen_of(tui); !strstr(at, "node401") || strstr(at, "node401") > strchr(at, '\n');
+         at = strchr(at, '\n') + 1)
+        click.row++;
+    click.row--;
+    pw_tui_apply(tui, &click);
+    assert_int_equal(tui->screen, PW_SCREEN_DETAIL);
+    assert_int_equal(tui->detail, 0);
+    inventory.node_number_count = 0;
+    close_tui(tui);
+}
+
 /* Whatever is seen is what all lines together have there. */
 static void test_only_what_is_seen(void **state)
 {
@@ -267,6 +325,7 @@ static void test_export_in_parts(void **state)
     struct pw_event node = {.kind = PW_EVENT_NODE};
     struct pw_tui_export export;
     struct pw_buf parts = {0}, whole = {0};
+    int parts_taken = 0;
 
     (void)state;
     device_opens(tui);
@@ -301,6 +360,16 @@ static void test_export_in_parts(void **state)
     pw_tui_fill(tui);
     pw_lines_text(&tui->text, &whole);
     same_text(&export.text, &whole);
+
+    pw_tui_export_begin(tui, "x.txt", &export); /* the run goes on meanwhile; the export ends all the same */
+    node.node.standing = PW_NODE_HELD;
+    node.node.reason = "";
+    node.node.time_ns = 1000;
+    while (pw_tui_export_part(tui, &export) && ++parts_taken < 100)
+        send(tui, &node);
+    assert_in_range(parts_taken, 5, 40);
+    assert_non_null(strstr(pw_buf_text(&export.text), "node1"));
+    pw_buf_clear(&export.text);
     close_tui(tui);
 }
 
@@ -506,6 +575,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_orders),
                                        cmocka_unit_test(test_jumps),
+                                       cmocka_unit_test(test_selection),
                                        cmocka_unit_test(test_only_what_is_seen),
                                        cmocka_unit_test(test_timeline),
                                        cmocka_unit_test(test_finding),
