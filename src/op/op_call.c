@@ -212,6 +212,17 @@ const struct pw_tensor *pw_call_tensor(const struct pw_call *call, const char *n
 
 /* ---- inputs ---- */
 
+bool pw_call_is_floating(const struct pw_call *call)
+{
+    for (int i = 0; i < call->input_count; i++)
+        if (call->in[i] && pw_dtype_is_float(call->in[i]->dtype))
+            return true;
+    for (int i = 0; i < call->output_count; i++)
+        if (call->wanted[i] && pw_dtype_is_float(call->out[i].dtype))
+            return true;
+    return false;
+}
+
 bool pw_call_input(const struct pw_call *call, int i)
 {
     return i >= 0 && i < call->input_count && call->in[i] != NULL;

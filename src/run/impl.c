@@ -4,17 +4,6 @@
 
 #define MAX_CANDIDATES 64
 
-static bool call_is_floating(const struct pw_call *call)
-{
-    for (int i = 0; i < call->input_count; i++)
-        if (call->in[i] && pw_dtype_is_float(call->in[i]->dtype))
-            return true;
-    for (int i = 0; i < call->output_count; i++)
-        if (call->wanted[i] && pw_dtype_is_float(call->out[i].dtype))
-            return true;
-    return false;
-}
-
 static bool call_is_concrete(const struct pw_call *call)
 {
     int64_t value;
@@ -119,7 +108,7 @@ static void choose(const struct pw_call *call, bool reference, struct pw_impl_li
         if (best < 0 || (impl->kernel && (!out->items[best].kernel || impl->priority > out->items[best].priority)))
             best = (int)i;
     }
-    out->kernel_required = best < 0 && !reference && call_is_floating(call) && !call->op->host_only;
+    out->kernel_required = best < 0 && !reference && pw_call_is_floating(call) && !call->op->host_only;
     if (best < 0)
         for (size_t i = 0; i < out->count; i++)
             if (out->items[i].supported)

@@ -6,17 +6,6 @@
 #include "base/clock.h"
 #include "graph/infer.h"
 
-static bool is_floating(const struct pw_call *call)
-{
-    for (int i = 0; i < call->input_count; i++)
-        if (call->in[i] && pw_dtype_is_float(call->in[i]->dtype))
-            return true;
-    for (int i = 0; i < call->output_count; i++)
-        if (call->wanted[i] && pw_dtype_is_float(call->out[i].dtype))
-            return true;
-    return false;
-}
-
 bool pw_node_has_subgraph(const struct pw_node *node)
 {
     for (size_t i = 0; i < node->attr_count; i++)
@@ -179,7 +168,7 @@ static void note_host(struct pw_target_eval *run, const struct pw_call *call, bo
 
     add_reason(run, call->node, kind_of(call, concrete));
     snprintf(step->note, sizeof step->note, "%.180s", why);
-    if (!is_floating(call) || call->op->host_only || pw_node_has_subgraph(call->node))
+    if (!pw_call_is_floating(call) || call->op->host_only || pw_node_has_subgraph(call->node))
         return;
     if (!run->host_floating++)
         snprintf(run->host_note, sizeof run->host_note, "%s on the host: %.120s",

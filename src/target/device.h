@@ -89,7 +89,8 @@ struct pw_exec_request {
                        target that notices reads of such */
     /* For tensors so large that nothing may hold them twice; NULL: none are. Input i
      * has been copied to where the worker sees it and is not looked at again: the caller may give it back. The
-     * worker, and the memory that it shares, go when the outputs have come. */
+     * worker, and the memory that it shares, go when the outputs have come. Not together with exact_end, whose second
+     * try reads the inputs again. */
     void (*taken)(void *user, int input);
     void *taken_user;
     const volatile bool *cancel; /* set by another thread: PW_ERR_CANCELLED; may be NULL */

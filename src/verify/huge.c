@@ -20,14 +20,15 @@ static pw_status draw(struct pw_case_run *run, struct pw_buf *why, struct pw_err
     return pw_case_draw(run->signature, run->spec, run->capture, &run->inputs, why, err);
 }
 
-/* The memory that the kernel asks for beside the tensors. */
-static int64_t scratch_bytes(const struct pw_plan *plan)
+/* With the memory that the kernel asks for beside the tensors. */
+static int64_t with_scratch(const struct pw_plan *plan, int64_t need_bytes)
 {
-    int64_t bytes = 0;
+    int64_t bytes = need_bytes;
 
     for (size_t i = 0; i < plan->buffer_count; i++)
-        if (plan->buffers[i].kind == PW_BUFFER_SCRATCH || plan->buffers[i].kind == PW_BUFFER_PACKED)
-            bytes += (int64_t)plan->buffers[i].size_bytes;
+        if ((plan->buffers[i].kind == PW_BUFFER_SCRATCH || plan->buffers[i].kind == PW_BUFFER_PACKED) &&
+            __builtin_add_overflow(bytes, (int64_t)plan->buffers[i].size_bytes, &bytes))
+            return INT64_MAX;
     return bytes;
 }
 
@@ -180,7 +181,7 @@ pw_status pw_huge_execute(struct pw_case_run *run, struct pw_error *err)
         pw_case_describe(run);
         status = pw_case_choose(run, &found, &failure);
     }
-    if (status == PW_OK && found && !affordable(run, need + scratch_bytes(&run->plan)))
+    if (status == PW_OK && found && !affordable(run, with_scratch(&run->plan, need)))
         goto done;
     if (status == PW_OK && found)
         status = pw_judge_prepare(run, &failure);
