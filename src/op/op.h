@@ -140,9 +140,9 @@ bool pw_call_draws(const struct pw_call *call);
  * which meet the nodes in the same order, draw the same; the passes of a loop draw differently. */
 uint64_t pw_draw_seed(uint64_t run_seed, uint64_t n);
 
-/* Is input i given (present and not omitted)? */
 /* Whether an input or a wanted output holds floats. */
 bool pw_call_is_floating(const struct pw_call *call);
+/* Is input i given (present and not omitted)? */
 bool pw_call_input(const struct pw_call *call, int i);
 
 /* Integer content of a PARAM input as plain numbers in the arena. *known = false when it is not
