@@ -3,17 +3,26 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "job/session_internal.h"
 
+enum { PAUSE_NS = 20 * 1000 * 1000 };
+
 pw_status pw_queue_init(struct pw_queue *queue, bool with_fd, struct pw_error *err)
 {
+    pthread_condattr_t attributes;
+
     memset(queue, 0, sizeof *queue);
     queue->wake[0] = queue->wake[1] = -1;
     pthread_mutex_init(&queue->lock, NULL);
     pthread_cond_init(&queue->filled, NULL);
     pthread_cond_init(&queue->drained, NULL);
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&queue->eased, &attributes);
+    pthread_condattr_destroy(&attributes);
     if (with_fd && pipe2(queue->wake, O_CLOEXEC | O_NONBLOCK) != 0)
         return pw_error_set(err, PW_ERR_IO, "no pipe: %s", strerror(errno));
     return PW_OK;
@@ -60,6 +69,7 @@ void pw_queue_push(struct pw_queue *queue, struct pw_event *event)
     else
         queue->head = node;
     queue->tail = node;
+    queue->count++;
     if (queue->wake[1] >= 0 && write(queue->wake[1], "", 1) < 0) {
         /* the pipe is full: the consumer is awake anyway */
     }
@@ -76,7 +86,27 @@ static struct pw_event *pop(struct pw_queue *queue)
     queue->head = node->next;
     if (!queue->head)
         queue->tail = NULL;
+    queue->count--;
+    queue->stalled = false;
     return &node->event;
+}
+
+void pw_queue_pause(struct pw_queue *queue, size_t most)
+{
+    struct timespec until;
+    int waited = 0;
+
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += PAUSE_NS;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    pthread_mutex_lock(&queue->lock);
+    if (queue->count > most && !queue->stalled && !queue->closed) {
+        while (queue->count > most / 2 && !queue->closed && !waited)
+            waited = pthread_cond_timedwait(&queue->eased, &queue->lock, &until);
+        queue->stalled = waited != 0;
+    }
+    pthread_mutex_unlock(&queue->lock);
 }
 
 struct pw_event *pw_queue_take(struct pw_queue *queue)
@@ -86,6 +116,7 @@ struct pw_event *pw_queue_take(struct pw_queue *queue)
 
     pthread_mutex_lock(&queue->lock);
     event = pop(queue);
+    pthread_cond_signal(&queue->eased);
     if (!event || !queue->head) /* empty now: quieten the descriptor */
         while (queue->wake[0] >= 0 && read(queue->wake[0], bytes, sizeof bytes) > 0)
             ;
@@ -132,6 +163,7 @@ void pw_queue_close(struct pw_queue *queue)
     pthread_mutex_lock(&queue->lock);
     queue->closed = true;
     pthread_cond_broadcast(&queue->filled);
+    pthread_cond_broadcast(&queue->eased);
     pthread_mutex_unlock(&queue->lock);
 }
 
@@ -147,6 +179,7 @@ void pw_queue_clear(struct pw_queue *queue)
     pthread_mutex_destroy(&queue->lock);
     pthread_cond_destroy(&queue->filled);
     pthread_cond_destroy(&queue->drained);
+    pthread_cond_destroy(&queue->eased);
 }
 
 /* ---- copies ---- */

@@ -36,7 +36,10 @@ pw_status pw_session_run(struct pw_session *session, const struct pw_session_run
 
 /* ---- events ---- */
 
-enum { STORED_AHEAD = 256 /* events that wait for the disk, at most */ };
+enum {
+    STORED_AHEAD = 256, /* events that wait for the disk, at most */
+    SHOWN_AHEAD = 512   /* that wait to be shown, while somebody takes them */
+};
 
 struct graph_run {
     struct pw_session *session;
@@ -145,6 +148,7 @@ static void on_event(void *user, const struct pw_endtoend_event *event)
     if (event->kind == PW_ENDTOEND_NODE)
         pw_session_record_node(run->record, run->session, event->node);
     pw_queue_push(&run->session->events, shown);
+    pw_queue_pause(&run->session->events, SHOWN_AHEAD);
     if (!stored)
         return;
     pw_session_send_to_store(run->session, stored);

@@ -1,0 +1,103 @@
+/* Events on their way: a producer of very many waits for who takes them, but not for who is away. */
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "job/queue.h"
+
+static void push(struct pw_queue *queue, int count)
+{
+    for (int i = 0; i < count; i++)
+        pw_queue_push(queue, pw_event_create(PW_EVENT_NODE));
+}
+
+static bool stalled(struct pw_queue *queue)
+{
+    bool answer;
+
+    pthread_mutex_lock(&queue->lock);
+    answer = queue->stalled;
+    pthread_mutex_unlock(&queue->lock);
+    return answer;
+}
+
+/* Takes a thousand. */
+static void *take_all(void *user)
+{
+    struct pw_queue *queue = user;
+
+    for (int left = 1000; left > 0;) {
+        struct pw_event *event = pw_queue_take(queue);
+
+        pw_event_free(event);
+        left = event ? left - 1 : left;
+        if (!event)
+            sched_yield();
+    }
+    return NULL;
+}
+
+static void test_pause(void **state)
+{
+    struct pw_queue queue;
+    struct pw_error err = {0};
+    pthread_t thread;
+
+    (void)state;
+    assert_int_equal(pw_queue_init(&queue, true, &err), PW_OK);
+    push(&queue, 100);
+    pw_queue_pause(&queue, 100); /* not too many */
+    assert_false(stalled(&queue));
+    push(&queue, 400);
+    pw_queue_pause(&queue, 100); /* nobody takes any */
+    assert_true(stalled(&queue));
+    assert_int_equal(queue.count, 500);
+    pw_event_free(pw_queue_take(&queue));
+    assert_false(stalled(&queue));
+    push(&queue, 501);
+    assert_int_equal(pthread_create(&thread, NULL, take_all, &queue), 0);
+    pw_queue_pause(&queue, 100);
+    pthread_join(thread, NULL);
+    assert_int_equal(queue.count, 0);
+    push(&queue, 500);
+    pw_queue_close(&queue);
+    pw_queue_pause(&queue, 100); /* nobody will come */
+    assert_false(stalled(&queue));
+    pw_queue_clear(&queue);
+}
+
+/* However many come, few wait while somebody takes them. */
+static void test_bounded(void **state)
+{
+    struct pw_queue queue;
+    struct pw_error err = {0};
+    pthread_t thread;
+    size_t most = 0;
+
+    (void)state;
+    assert_int_equal(pw_queue_init(&queue, false, &err), PW_OK);
+    assert_int_equal(pthread_create(&thread, NULL, take_all, &queue), 0);
+    for (int i = 0; i < 1000; i++) {
+        push(&queue, 1);
+        do
+            pw_queue_pause(&queue, 100);
+        while (stalled(&queue) && sched_yield() == 0); /* the taker is late: again */
+        pthread_mutex_lock(&queue.lock);
+        most = queue.count > most ? queue.count : most;
+        pthread_mutex_unlock(&queue.lock);
+    }
+    pthread_join(thread, NULL);
+    assert_in_range(most, 0, 100);
+    pw_queue_clear(&queue);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_pause), cmocka_unit_test(test_bounded)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
