@@ -5,6 +5,8 @@
 #ifndef PW_BENCH_BENCH_H
 #define PW_BENCH_BENCH_H
 
+#include <stdatomic.h>
+
 #include "bench/advice.h"
 #include "bench/measure.h"
 #include "bench/peaks.h"
@@ -68,7 +70,7 @@ struct pw_bench_event {
 };
 typedef void pw_bench_emit(void *user, const struct pw_bench_event *event);
 
-typedef pw_status pw_bench_peaks(struct pw_device *device, int sample_count, const volatile bool *cancel,
+typedef pw_status pw_bench_peaks(struct pw_device *device, int sample_count, const atomic_bool *cancel,
                                  struct pw_peaks *out, struct pw_error *err);
 
 struct pw_bench_request {
@@ -88,7 +90,7 @@ struct pw_bench_request {
     const char *lock;      /* timing lock; NULL = the machine's */
     int64_t lock_wait_ns;  /* 0 = 60 s */
     uint64_t seed;
-    const volatile bool *cancel;
+    const atomic_bool *cancel;
     pw_bench_emit *emit;
     void *user;
 };

@@ -2,6 +2,7 @@
 #include "bench/measure.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -568,7 +569,7 @@ size_t pw_measure_flush_bytes(const struct pw_target_info *info)
     return bytes < FLUSH_LEAST ? FLUSH_LEAST : bytes > FLUSH_MOST ? FLUSH_MOST : bytes;
 }
 
-double pw_measure_launch_ns(struct pw_device *device, const volatile bool *cancel)
+double pw_measure_launch_ns(struct pw_device *device, const atomic_bool *cancel)
 {
     int64_t samples[LAUNCHES];
     struct pw_plan_buffer buffer = {.kind = PW_BUFFER_SCRATCH, .size_bytes = 64};

@@ -10,6 +10,8 @@
 #ifndef PW_BENCH_MEASURE_H
 #define PW_BENCH_MEASURE_H
 
+#include <stdatomic.h>
+
 #include "bench/quiet.h"
 #include "op/impl.h"
 #include "run/reference_process.h"
@@ -37,7 +39,7 @@ struct pw_measure_request {
     int64_t slice_ns;   /* timed runs of a slice last about so long; 0 = 2 ms */
     size_t flush_bytes; /* cold: caches are emptied before each timed run; 0 = hot */
     uint64_t seed;
-    const volatile bool *cancel;
+    const atomic_bool *cancel;
 };
 
 /* What one side gave. Arrays belong to the measurement. */
@@ -85,7 +87,7 @@ void pw_measure_traffic(const struct pw_measure *measure, struct pw_measure_traf
 pw_status pw_measure_recheck(struct pw_measure *measure, int side, double *error, struct pw_error *err);
 
 /* Median of an empty launch on the device; NaN when it cannot be had (no OpenCL). */
-double pw_measure_launch_ns(struct pw_device *device, const volatile bool *cancel);
+double pw_measure_launch_ns(struct pw_device *device, const atomic_bool *cancel);
 /* What reading the clock costs. */
 double pw_measure_timer_ns(void);
 /* Bytes to pass over so that no cache of this machine or device keeps anything. */

@@ -6,6 +6,7 @@
  */
 #include "bench/peaks.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,7 +124,7 @@ static int by_value(const void *a, const void *b)
 /* One launch: which kernel, over how much. */
 struct measurement {
     struct pw_device *device;
-    const volatile bool *cancel;
+    const atomic_bool *cancel;
     const char *entry;
     uint64_t items;
     int64_t bytes;   /* working set */
@@ -210,8 +211,8 @@ static pw_status measure_bandwidth(struct measurement m, pw_peak_kind kind, cons
     return measure(&m, peak, err);
 }
 
-pw_status pw_peaks_measure(struct pw_device *device, int sample_count, const volatile bool *cancel,
-                           struct pw_peaks *out, struct pw_error *err)
+pw_status pw_peaks_measure(struct pw_device *device, int sample_count, const atomic_bool *cancel, struct pw_peaks *out,
+                           struct pw_error *err)
 {
     const struct pw_target_info *info = pw_device_info(device);
     struct pw_peaks_level levels[PW_PEAKS_LEVELS];

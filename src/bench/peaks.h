@@ -7,6 +7,7 @@
 #ifndef PW_BENCH_PEAKS_H
 #define PW_BENCH_PEAKS_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -44,8 +45,8 @@ struct pw_peaks_level {
 int pw_peaks_levels(const struct pw_target_info *info, struct pw_peaks_level *levels);
 
 /* A few seconds. sample_count 0 = 15. cancel may be NULL. */
-pw_status pw_peaks_measure(struct pw_device *device, int sample_count, const volatile bool *cancel,
-                           struct pw_peaks *out, struct pw_error *err);
+pw_status pw_peaks_measure(struct pw_device *device, int sample_count, const atomic_bool *cancel, struct pw_peaks *out,
+                           struct pw_error *err);
 
 /* Of two measurements of one device the better figure of each kind and level: other work only ever makes a peak look
  * lower. */

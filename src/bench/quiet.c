@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,7 +54,7 @@ static int open_lock(const char *path)
     return fd;
 }
 
-pw_status pw_quiet_begin(struct pw_quiet *quiet, const char *path, int64_t wait_ns, const volatile bool *cancel,
+pw_status pw_quiet_begin(struct pw_quiet *quiet, const char *path, int64_t wait_ns, const atomic_bool *cancel,
                          struct pw_error *err)
 {
     int64_t begin = pw_clock_ns();

@@ -7,6 +7,7 @@
 #ifndef PW_BENCH_QUIET_H
 #define PW_BENCH_QUIET_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -23,7 +24,7 @@ struct pw_quiet {
 
 /* Waits for the lock up to wait_ns (0: one try). path NULL: the machine's own place. PW_OK also when it was not to be
  * had (quiet->note says why); PW_ERR_CANCELLED is the only failure. */
-pw_status pw_quiet_begin(struct pw_quiet *quiet, const char *path, int64_t wait_ns, const volatile bool *cancel,
+pw_status pw_quiet_begin(struct pw_quiet *quiet, const char *path, int64_t wait_ns, const atomic_bool *cancel,
                          struct pw_error *err);
 void pw_quiet_end(struct pw_quiet *quiet);
 /* $PORTWRIGHT_TIMING_LOCK (tests), else the machine's own place: in /run/lock, else in /tmp. */

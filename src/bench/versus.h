@@ -5,6 +5,8 @@
 #ifndef PW_BENCH_VERSUS_H
 #define PW_BENCH_VERSUS_H
 
+#include <stdatomic.h>
+
 #include "bench/measure.h"
 
 #define PW_VERSUS_PAIRS_MIN 20
@@ -25,7 +27,7 @@ struct pw_versus_request {
     size_t count;
     int64_t time_ns; /* beyond the least number of pairs each, as many as fit; 0: the least */
     uint64_t seed;
-    const volatile bool *cancel;
+    const atomic_bool *cancel;
 };
 
 /* PW_OK also when single items could not be run: they say why. */

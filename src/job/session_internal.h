@@ -3,6 +3,7 @@
 #define PW_JOB_SESSION_INTERNAL_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "job/queue.h"
 #include "job/session.h"
@@ -13,7 +14,7 @@ struct pw_job {
     int number;
     bool timing;
     bool reload;                        /* read the kernels anew instead */
-    volatile bool cancel;               /* of this job alone: one that is submitted afterwards runs */
+    atomic_bool cancel;                 /* of this job alone: one that is submitted afterwards runs */
     char *case_id;                      /* owned, or NULL */
     struct pw_session_run_options *run; /* owned, its texts too: a run of the whole graph; NULL: verify */
     size_t *signatures;                 /* shown indices, owned; NULL: all */

@@ -5,6 +5,8 @@
 #ifndef PW_RUN_REFERENCE_PROCESS_H
 #define PW_RUN_REFERENCE_PROCESS_H
 
+#include <stdatomic.h>
+
 #include "op/op.h"
 
 struct pw_reference_process;
@@ -22,7 +24,7 @@ struct pw_reference_request {
     int repeats;                             /* timed runs after the one that warms up */
     int64_t min_time_ns;                     /* stop when so much was measured; 0 = all repeats */
     size_t flush_bytes;                      /* before each timed run every core passes over memory; 0 = not */
-    const volatile bool *cancel;             /* may be NULL */
+    const atomic_bool *cancel;               /* may be NULL */
 };
 
 /* Evaluates the call's node in fast mode. Samples go to samples_ns (room for `repeats`); *name is "openblas", "loops"

@@ -11,6 +11,8 @@
 #ifndef PW_RUN_TARGET_EVAL_H
 #define PW_RUN_TARGET_EVAL_H
 
+#include <stdatomic.h>
+
 #include "op/kernel.h"
 #include "run/eval.h"
 #include "run/impl.h"
@@ -46,7 +48,7 @@ struct pw_target_eval {
     void *placement_user;       /* of both */
     size_t cast_nodes;          /* nodes that ran in another dtype than the graph's */
     bool timed; /* kernels run a few times more, for step->time_ns; what packs constant inputs is kept then */
-    const volatile bool *cancel; /* may be NULL */
+    const atomic_bool *cancel; /* may be NULL */
 };
 
 /* How one node ran. */

@@ -13,6 +13,7 @@
 #ifndef PW_TARGET_DEVICE_H
 #define PW_TARGET_DEVICE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -93,7 +94,7 @@ struct pw_exec_request {
      * try reads the inputs again. */
     void (*taken)(void *user, int input);
     void *taken_user;
-    const volatile bool *cancel; /* set by another thread: PW_ERR_CANCELLED; may be NULL */
+    const atomic_bool *cancel; /* set by another thread: PW_ERR_CANCELLED; may be NULL */
 };
 
 struct pw_exec_reply {

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -330,7 +331,7 @@ pw_status pw_link_refuse(struct pw_link *link, const char *what, struct pw_error
     return lost(link, PW_ERR_TARGET, 0, what, "malformed reply from the worker process", NULL, err);
 }
 
-static pw_status wait_readable(struct pw_link *link, int64_t deadline, const volatile bool *cancel)
+static pw_status wait_readable(struct pw_link *link, int64_t deadline, const atomic_bool *cancel)
 {
     bool stderr_open = true;
     for (;;) {
@@ -356,7 +357,7 @@ static pw_status wait_readable(struct pw_link *link, int64_t deadline, const vol
     }
 }
 
-pw_status pw_link_wait(struct pw_link *link, pw_message_type expected, int64_t deadline_ns, const volatile bool *cancel,
+pw_status pw_link_wait(struct pw_link *link, pw_message_type expected, int64_t deadline_ns, const atomic_bool *cancel,
                        const char *what, pw_message_type *type, struct pw_wire *wire, struct pw_buf *log,
                        struct pw_error *err)
 {

@@ -6,6 +6,7 @@
 #ifndef PW_TARGET_LINK_H
 #define PW_TARGET_LINK_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -66,7 +67,7 @@ pw_status pw_link_continue(struct pw_link *link, pw_message_type type, const voi
 /* Waits for the answer to the last request: a message of type `expected` or a PW_MSG_REPLY, which is what
  * *type says. The payload stays valid until the next wait. cancel may be NULL. what: names the work in
  * messages. On failure the worker is ended and its last words are appended to log (may be NULL). */
-pw_status pw_link_wait(struct pw_link *link, pw_message_type expected, int64_t deadline_ns, const volatile bool *cancel,
+pw_status pw_link_wait(struct pw_link *link, pw_message_type expected, int64_t deadline_ns, const atomic_bool *cancel,
                        const char *what, pw_message_type *type, struct pw_wire *wire, struct pw_buf *log,
                        struct pw_error *err);
 /* Ends the worker for breaking the protocol. */

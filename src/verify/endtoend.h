@@ -16,6 +16,8 @@
 #ifndef PW_VERIFY_ENDTOEND_H
 #define PW_VERIFY_ENDTOEND_H
 
+#include <stdatomic.h>
+
 #include "graph/inventory.h"
 #include "op/kernel.h"
 #include "target/device.h"
@@ -123,9 +125,9 @@ struct pw_endtoend_request {
     pw_endtoend_mode mode;
     struct pw_capture_writer *capture; /* receives every node's inputs, from the reference; may be NULL */
     uint64_t seed;
-    int timed_runs;              /* whole runs of target and fast reference after the compared one; 0 = none */
-    const char *layers;          /* sweep: only layers whose name fits the glob; NULL = all */
-    const volatile bool *cancel; /* may be NULL */
+    int timed_runs;            /* whole runs of target and fast reference after the compared one; 0 = none */
+    const char *layers;        /* sweep: only layers whose name fits the glob; NULL = all */
+    const atomic_bool *cancel; /* may be NULL */
     pw_endtoend_emit *emit;
     void *user;
 };

@@ -10,6 +10,7 @@
 #ifndef PW_VERIFY_SANITIZE_H
 #define PW_VERIFY_SANITIZE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -45,7 +46,7 @@ struct pw_sanitize_request {
     bool (*wants)(void *user, const struct pw_op *op); /* only what serves such an operator; NULL = all */
     bool thorough;                                     /* every case that is small enough, not a choice of them */
     int jobs;                                          /* 0 = one a core */
-    const volatile bool *cancel;
+    const atomic_bool *cancel;
     /* A place in the source is reported once a kernel. Called by one thread at a time; may be NULL. */
     void (*found)(void *user, const struct pw_finding *finding);
     void (*progress)(void *user, size_t done, size_t total);

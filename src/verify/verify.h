@@ -6,6 +6,8 @@
 #ifndef PW_VERIFY_VERIFY_H
 #define PW_VERIFY_VERIFY_H
 
+#include <stdatomic.h>
+
 #include "graph/inventory.h"
 #include "run/impl.h"
 #include "tensor/compare.h"
@@ -154,10 +156,10 @@ struct pw_verify_request {
     const char *case_id; /* only this one, or NULL */
     struct pw_verify_effort effort;
     uint64_t seed;
-    int jobs;                    /* 0 = workers of the device */
-    bool timing;                 /* time target and fast reference afterwards */
-    int64_t timing_ns;           /* per signature and side, default 20 ms */
-    const volatile bool *cancel; /* may be NULL */
+    int jobs;                  /* 0 = workers of the device */
+    bool timing;               /* time target and fast reference afterwards */
+    int64_t timing_ns;         /* per signature and side, default 20 ms */
+    const atomic_bool *cancel; /* may be NULL */
     pw_verify_emit *emit;
     void *user;
 };

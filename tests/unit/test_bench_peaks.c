@@ -2,6 +2,7 @@
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -22,7 +23,7 @@ static int fails_from; /* rounds that cannot be measured */
 static char lock_path[64];
 
 /* Bytes and FLOP a second: a busy moment makes every figure impossible, a quiet one none. */
-static pw_status fake_peaks(struct pw_device *device, int samples, const volatile bool *cancel, struct pw_peaks *out,
+static pw_status fake_peaks(struct pw_device *device, int samples, const atomic_bool *cancel, struct pw_peaks *out,
                             struct pw_error *err)
 {
     double rate = ++rounds < quiet_from ? 1e3 : 1e18;

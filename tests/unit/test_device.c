@@ -1,6 +1,7 @@
 /* The pool of workers on an OpenCL device: honest kernels, and everything a bad one can do. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -233,7 +234,7 @@ static void test_cancel(void **state)
 {
     struct small_exec x;
     float in[N] = {0}, out[N];
-    volatile bool cancel = true;
+    atomic_bool cancel = true;
     (void)state;
     need_device();
     small_exec_make(&x, source, "forever", 1, in, out, N);

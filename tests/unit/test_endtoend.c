@@ -5,6 +5,7 @@
 #include "tests/unit/eval_build.h"
 
 #include <math.h>
+#include <stdatomic.h>
 
 #include "json_schema.h"
 #include "report/run.h"
@@ -34,7 +35,7 @@ struct ran {
     char texts[32][200]; /* reasons, kept */
     size_t text_count;
     struct pw_endtoend_totals totals;
-    volatile bool cancel;
+    atomic_bool cancel;
     size_t cancel_after; /* rows; 0: never */
 };
 

@@ -2,6 +2,7 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -46,7 +47,7 @@ static void test_one_holder(void **state)
     struct pw_quiet first, second;
     struct pw_error err = {0};
     const char *path = in_folder("lock");
-    volatile bool cancel = true;
+    atomic_bool cancel = true;
     struct stat facts;
 
     (void)state;
