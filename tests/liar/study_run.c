@@ -12,7 +12,7 @@
 /* One signature on one device; stops at the first failure when asked to. */
 struct trial {
     bool stop_at_failure;
-    bool stop; /* read by the verifier */
+    atomic_bool stop; /* read by the verifier */
     size_t cases, warned, failed, no_evidence;
     pw_standing standing;
     bool gate_failed;
