@@ -223,6 +223,28 @@ static void say_what_else_differs(struct gating *g)
 
 /* ---- deciding ---- */
 
+/* A gate that finds little of its baseline proves little. The graph is the same one, so that sizes were bound another
+ * way.
+ */
+static pw_status need_most(struct gating *g, const char *path, const struct pw_gate_signature *pairs, size_t count,
+                           size_t common)
+{
+    size_t gone = 0;
+
+    for (size_t i = 0; i < count; i++)
+        gone += pairs[i].before.present && !pairs[i].now.present;
+    if (!common)
+        return pw_error_set(g->err, PW_ERR_USAGE,
+                            "no signature of %s is in this check: nothing can be compared; record a new baseline",
+                            path);
+    if (gone > common)
+        return pw_error_set(g->err, PW_ERR_USAGE,
+                            "%zu of the %zu signatures of %s are not in this check: sizes bound with --dim or in the "
+                            "protocol are part of a signature; bind them as they were then, or record a new baseline",
+                            gone, gone + common, path);
+    return PW_OK;
+}
+
 static pw_status decide(struct gating *g)
 {
     struct pw_check_gate *gate = g->gate;
@@ -235,10 +257,8 @@ static pw_status decide(struct gating *g)
     pw_status status = pw_baseline_join(&before, &now, g->source.dims, g->request->partial, &gate->arena, &pairs,
                                         &count, &common, g->err);
 
-    if (status == PW_OK && !common)
-        status = pw_error_set(g->err, PW_ERR_USAGE,
-                              "no signature of %s is in this check: nothing can be compared; record a new baseline",
-                              before.precision ? gate->precision.path : gate->throughput.path);
+    if (status == PW_OK)
+        status = need_most(g, before.precision ? gate->precision.path : gate->throughput.path, pairs, count, common);
     if (status != PW_OK)
         return status;
     results = pw_arena_alloc(&gate->arena, count + 1, sizeof *results);

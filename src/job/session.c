@@ -213,6 +213,11 @@ const char *pw_session_graph_id(const struct pw_session *session)
     return session->graph_id;
 }
 
+const char *pw_session_given(const struct pw_session *session)
+{
+    return session->shared->given_text;
+}
+
 const char *pw_session_bindings(const struct pw_session *session)
 {
     return session->bindings_text;

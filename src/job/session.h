@@ -192,6 +192,7 @@ const char *pw_session_graph_id(const struct pw_session *session); /* structure 
 int64_t pw_session_recorded_run(struct pw_session *session);
 const char *pw_session_db(const struct pw_session *session);       /* path of the store; "" none */
 const char *pw_session_bindings(const struct pw_session *session); /* "batch=1,sequence=16": given and assumed */
+const char *pw_session_given(const struct pw_session *session);    /* of these, those that were given */
 /* The folder of built-in kernels, then those of the options. */
 const struct pw_ops_dir *pw_session_ops_dirs(const struct pw_session *session, size_t *count);
 /* Valid after PW_EVENT_DEVICE / PW_EVENT_COVERAGE; NULL before. */

@@ -43,7 +43,7 @@ struct pw_session_shared {
     size_t *to_concrete;         /* shown signature -> concrete signature */
     struct pw_binding *bindings; /* the user's (or the protocol's), then the assumed */
     size_t binding_count, given_count;
-    const char *bindings_text;
+    const char *bindings_text, *given_text;
     char graph_id[PW_HASH_TEXT];
     struct pw_inputs inputs; /* of runs; valid when has_inputs */
     bool has_inputs;

@@ -150,15 +150,24 @@ static pw_status take_ops_dirs(struct pw_session_shared *shared, const struct pw
     return shared->ops_dirs ? PW_OK : pw_error_memory(err, sizeof *shared->ops_dirs);
 }
 
-static pw_status describe_bindings(struct pw_session_shared *shared, struct pw_error *err)
+/* The first `count` of the bindings: those that were given stand before the assumed ones. */
+static const char *bindings_text(struct pw_session_shared *shared, size_t count)
 {
     struct pw_buf text = {0};
+    const char *kept;
 
-    for (size_t i = 0; i < shared->binding_count; i++)
+    for (size_t i = 0; i < count; i++)
         pw_buf_printf(&text, "%s%s=%lld", i ? "," : "", shared->bindings[i].name, (long long)shared->bindings[i].value);
-    shared->bindings_text = keep_text(shared, pw_buf_text(&text));
+    kept = keep_text(shared, pw_buf_text(&text));
     pw_buf_clear(&text);
-    return shared->bindings_text ? PW_OK : pw_error_memory(err, 64);
+    return kept;
+}
+
+static pw_status describe_bindings(struct pw_session_shared *shared, struct pw_error *err)
+{
+    shared->bindings_text = bindings_text(shared, shared->binding_count);
+    shared->given_text = bindings_text(shared, shared->given_count);
+    return shared->bindings_text && shared->given_text ? PW_OK : pw_error_memory(err, 64);
 }
 
 /* ---- inventories ---- */

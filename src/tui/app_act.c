@@ -287,7 +287,7 @@ void pw_app_look_around(struct pw_app *app)
 }
 
 /* What a command needs beside model and target to see what this session sees; NULL: nothing, or no memory. */
-static char *arguments_of(const struct pw_session *session)
+static char *arguments_of(const struct pw_session *session, const char *bindings)
 {
     const struct pw_protocol *protocol = pw_session_protocol(session);
     struct pw_buf out = {0};
@@ -295,9 +295,9 @@ static char *arguments_of(const struct pw_session *session)
     const struct pw_ops_dir *dirs = pw_session_ops_dirs(session, &count);
     char *text;
 
-    if (pw_session_bindings(session)[0]) {
+    if (bindings[0]) {
         pw_buf_puts(&out, " --dim ");
-        pw_report_shell_word(&out, pw_session_bindings(session));
+        pw_report_shell_word(&out, bindings);
     }
     if (protocol && protocol->path) {
         pw_buf_puts(&out, " --project ");
@@ -344,7 +344,8 @@ pw_status pw_app_attach(struct pw_app *app, struct pw_session *const *sessions, 
         pw_session_ask(sessions[k], PW_ASK_NODES, 0, NULL, NULL,
                        &ignored); /* without a store there is nothing to tell */
     }
-    app->tui->arguments = arguments_of(sessions[0]);
+    app->tui->arguments = arguments_of(sessions[0], pw_session_bindings(sessions[0]));
+    app->tui->given_arguments = arguments_of(sessions[0], pw_session_given(sessions[0]));
     app->looked_ms = 0;
     pw_app_look_around(app);
     pw_tui_go(app->tui, app->tui->screen); /* what the screen needs of the session */

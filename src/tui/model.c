@@ -127,6 +127,7 @@ void pw_tui_destroy(struct pw_tui *tui)
     pw_free(tui->names);
     pw_free(tui->sides);
     pw_free(tui->arguments);
+    pw_free(tui->given_arguments);
     pw_free(tui->decisions);
     pw_free(tui->triage);
     pw_free(tui->groups);

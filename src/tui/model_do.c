@@ -129,13 +129,15 @@ static const struct pw_tui_case *telling_case(const struct pw_tui_row *row)
     return best;
 }
 
-void pw_tui_command(const struct pw_tui *tui, const char *verb, struct pw_buf *out)
+void pw_tui_command(const struct pw_tui *tui, const char *verb, bool assumed, struct pw_buf *out)
 {
+    const char *arguments = assumed ? tui->arguments : tui->given_arguments;
+
     pw_buf_printf(out, "portwright %s ", verb);
     pw_report_shell_word(out, tui->model_path);
     pw_buf_puts(out, " --target ");
     pw_report_shell_word(out, tui->at->target);
-    pw_buf_puts(out, tui->arguments ? tui->arguments : "");
+    pw_buf_puts(out, arguments ? arguments : "");
 }
 
 void pw_tui_act_copy(struct pw_tui *tui)
@@ -149,7 +151,7 @@ void pw_tui_act_copy(struct pw_tui *tui)
         pw_tui_say(tui, false, "no case of it was run in this session: v verifies it");
         return;
     }
-    pw_tui_command(tui, "verify", &line);
+    pw_tui_command(tui, "verify", true, &line);
     pw_buf_puts(&line, " --case ");
     pw_report_shell_word(&line, c->shrunk ? c->shrunk : c->id);
     if (line.failed || line.size >= sizeof tui->intent_text) {

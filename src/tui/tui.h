@@ -401,6 +401,7 @@ struct pw_tui {
     const struct pw_inventory *inventory;
     const char *model_path;
     char *arguments;           /* " --dim … --ops-dir …": what a command needs to see the same; owned; NULL none */
+    char *given_arguments;     /* the same without dims that were assumed: sizes are part of a signature */
     struct pw_tui_side *sides; /* one a target; owned */
     size_t side_count;
 
@@ -568,8 +569,9 @@ void pw_tui_act_verify_all(struct pw_tui *tui);
 void pw_tui_act_requeue(struct pw_tui *tui);
 void pw_tui_act_cancel(struct pw_tui *tui);
 void pw_tui_act_edit(struct pw_tui *tui);
-/* "portwright VERB MODEL --target T --dim … --ops-dir …": for a shell, of what is shown. */
-void pw_tui_command(const struct pw_tui *tui, const char *verb, struct pw_buf *out);
+/* "portwright VERB MODEL --target T --dim … --ops-dir …": for a shell, of what is shown. assumed: with the dims that
+ * nobody gave, as a case of them needs. */
+void pw_tui_command(const struct pw_tui *tui, const char *verb, bool assumed, struct pw_buf *out);
 void pw_tui_act_copy(struct pw_tui *tui);
 void pw_tui_act_status(struct pw_tui *tui);
 void pw_tui_act_node_order(struct pw_tui *tui);

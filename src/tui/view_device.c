@@ -43,7 +43,7 @@ void pw_view_baselines(struct pw_tui *tui, struct pw_lines *lines)
     }
     if (!tui->at->baselines[0]) {
         pw_lines_wrap(lines, PW_STYLE_DIM, 3, "This graph has no baselines on this kind of target yet:");
-        pw_tui_command(tui, "baseline record", &command);
+        pw_tui_command(tui, "baseline record", false, &command);
         pw_lines_wrap(lines, PW_STYLE_NORMAL, 3, pw_buf_text(&command));
         pw_buf_clear(&command);
         pw_lines_wrap(lines, PW_STYLE_DIM, 3, "makes a pending one, A here approves it.");

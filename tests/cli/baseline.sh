@@ -34,6 +34,16 @@ folder=$(ls -d baselines/model-*/opencl-*)
     ok "one signature's line changed" || { diff "$folder/precision-1.yaml" "$folder/precision-2.yaml" >d; not_ok "one signature's line changed" d; }
 
 check="$PORTWRIGHT check model.onnx --no-timing"
+# Sizes bound another way make other signatures: a gate that finds little of its baseline says so, and does not pass.
+"$PORTWRIGHT" make-graph --layers 1 --width 16 --heads 2 --no-kv-cache -o sized.onnx >/dev/null || exit 1
+exits "sizes left open" 0 "$PORTWRIGHT" baseline record sized.onnx
+exits "approved" 0 "$PORTWRIGHT" baseline approve --message open
+exits "checked as recorded" 0 "$PORTWRIGHT" check sized.onnx --no-timing --baseline latest
+dims=$(sed -n 's/.*dims not bound are taken as \([a-z_0-9=,]*\).*/\1/p' "$scratch/err")
+exits "the same sizes, bound" 2 "$PORTWRIGHT" check sized.onnx --no-timing --baseline latest --dim "${dims:?}"
+says "why" "$scratch/err" "are not in this check: sizes bound"
+rm -r baselines/sized-*
+
 # shellcheck disable=SC2086
 {
     exits "today's own kernels against the first" 0 $check --baseline 1
