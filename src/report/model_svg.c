@@ -114,8 +114,11 @@ void pw_svg_errors(const struct pw_report *report, const struct pw_report_target
         exact += share == 0;
     }
     if (!rows) {
-        pw_buf_puts(out, exact ? "<p class=\"none\">All results are exact.</p>\n"
-                               : "<p class=\"none\">No errors were measured.</p>\n");
+        if (exact)
+            pw_buf_printf(out, "<p class=\"none\">Of %zu signatures %zu were measured, without any error.</p>\n",
+                          report->inventory->signature_count, exact);
+        else
+            pw_buf_puts(out, "<p class=\"none\">No errors were measured.</p>\n");
         pw_free(order);
         return;
     }

@@ -153,7 +153,7 @@ static void draw_worst(struct pw_lines *lines, const struct pw_tui_worst *worst)
 
 static void draw_measured(struct pw_lines *lines, const struct pw_tui_row *row)
 {
-    char a[32], b[32];
+    char a[32], b[32], text[160];
     const char *said = NULL;
 
     pw_lines_head(lines, "Measured");
@@ -161,16 +161,17 @@ static void draw_measured(struct pw_lines *lines, const struct pw_tui_row *row)
         pw_lines_add(lines, PW_STYLE_DIM, 3, "Not verified yet: press v.");
         return;
     }
-    if (row->measured && !isnan(row->worst_error))
-        pw_lines_addf(lines, row->ratio > 1 ? PW_STYLE_BAD : PW_STYLE_NORMAL, 3,
-                      "%s: worst error %.3g, tolerance %.3g%s", row->standing, row->worst_error, row->tolerance,
-                      row->from_store ? " (an earlier run)" : "");
-    else if (row->measured)
+    if (row->measured && !isnan(row->worst_error)) {
+        snprintf(text, sizeof text, "%s: error %.3g of %.3g allowed, the largest share of all cases%s", row->standing,
+                 row->worst_error, row->tolerance, row->from_store ? " (an earlier run)" : "");
+        pw_lines_wrap(lines, row->ratio > 1 ? PW_STYLE_BAD : PW_STYLE_NORMAL, 3, text);
+    } else if (row->measured) {
         pw_lines_wrap(lines, row->host && row->gate_failed ? PW_STYLE_BAD : PW_STYLE_NORMAL, 3,
                       !row->host         ? row->standing
                       : row->gate_failed ? "off target: nothing serves it there, and the protocol does not let it "
                                            "stay on the host"
                                          : "stays on the host");
+    }
     if (row->target_ns)
         pw_lines_addf(lines, PW_STYLE_NORMAL, 3, "target %s",
                       pw_text_duration(a, sizeof a, (double)row->target_ns / 1e9));

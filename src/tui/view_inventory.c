@@ -117,6 +117,8 @@ static void summary_line(const struct pw_tui *tui, struct pw_canvas *canvas, int
     at +=
         pw_canvas_printf(canvas, row, at, width - at, failed ? PW_STYLE_BAD : PW_STYLE_NORMAL, "failed %zu  ", failed);
     at += pw_canvas_printf(canvas, row, at, width - at, held ? PW_STYLE_GOOD : PW_STYLE_DIM, "held %zu  ", held);
+    if (width - at >= (int)(strlen("maturity ") + strlen(maturity)))
+        at += pw_canvas_printf(canvas, row, at, width - at, PW_STYLE_DIM, "maturity ");
     if (width - at >= (int)strlen(maturity)) /* a part of the word would be another claim */
         pw_canvas_text(canvas, row, at, width - at, PW_STYLE_BOLD, maturity);
 }

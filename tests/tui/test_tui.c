@@ -11,7 +11,7 @@ static void test_inventory_80(void **state)
     (void)state;
     device_opens(tui);
     expect(tui, " portwright  inventory  m.onnx                                           opencl\n"
-                " 3 signatures  kernel 2  host 0  missing 1  failed 0  held 0  unproven\n"
+                " 3 signatures  kernel 2  host 0  missing 1  failed 0  held 0  maturity unproven\n"
                 "  operator            n shapes          flops covered  error        verdict\n"
                 "> x:Mystery           1 [8] -> ?              missing  -            missing\n"
                 "  MatMul-13           1 [b,64] [64,6...   90% kernel   -            -\n"
@@ -174,7 +174,7 @@ static void test_run_and_failure(void **state)
     send(tui, &finished);
     assert_false(tui->at->running);
     press(tui, "1/status:failed\n\n");
-    shows(tui, "worst error 1, tolerance 1e-06");
+    shows(tui, "error 1 of 1e-06 allowed");
     shows(tui, "FAIL    3:bbbbbbbbbbbbbbbb:f32:graph:normal:1");
     press(tui, "G"); /* its node is at the end */
     shows(tui, "attn/softmax");
