@@ -62,7 +62,9 @@ mux send-keys -t w Enter
 shows "detail" "of the graph's FLOPs"
 mux set-option -g set-clipboard on
 mux send-keys -t w y
+mux send-keys -t w m # the end of the verify may take its place at the foot
 shows "copied" "copied:"
+mux send-keys -t w Escape
 for _ in $(seq 50); do
     mux show-buffer >buffer 2>/dev/null && break
     sleep 0.1
