@@ -85,54 +85,55 @@ static char *keep_text(const char *text)
     return size ? pw_strndup(text, size) : NULL;
 }
 
-static void on_node(struct pw_tui_endtoend *run, const struct pw_inventory *inventory,
-                    const struct pw_endtoend_node *from)
+/* One more node, behind the others in time; not when memory is short. */
+static void add_node(struct pw_tui_endtoend *run, const struct pw_tui_node *from, const char *implementation,
+                     const char *text)
 {
     struct pw_tui_node *node;
 
     if (!room((void **)&run->nodes, &run->node_cap, run->node_count, sizeof *run->nodes))
         return;
     node = &run->nodes[run->node_count++];
-    *node = (struct pw_tui_node){.node = from->node,
-                                 .pattern = from->pattern,
-                                 .signature = signature_of(inventory, from->node),
-                                 .standing = from->standing,
-                                 .on_target = from->on_target,
-                                 .nonfinite_origin = from->nonfinite_origin,
-                                 .isolated = from->has_isolated ? from->isolated.max_error : NAN,
-                                 .propagated = from->standing == PW_NODE_FAILED ? NAN : from->propagated.max_error,
-                                 .tolerance = from->has_isolated ? from->tolerance : NAN,
-                                 .begin_ns = run->elapsed_ns,
-                                 .time_ns = from->time_ns};
-    run->elapsed_ns += from->time_ns;
-    run->most_ns = from->time_ns > run->most_ns ? from->time_ns : run->most_ns;
-    node->implementation = keep_name(run, from->implementation);
-    node->text = keep_text(from->reason[0] ? from->reason : from->note);
+    *node = *from;
+    node->begin_ns = run->elapsed_ns;
+    node->implementation = keep_name(run, implementation);
+    node->text = keep_text(text);
+    run->elapsed_ns += node->time_ns;
+    run->most_ns = node->time_ns > run->most_ns ? node->time_ns : run->most_ns;
+}
+
+static void on_node(struct pw_tui_endtoend *run, const struct pw_inventory *inventory,
+                    const struct pw_endtoend_node *from)
+{
+    const struct pw_tui_node node = {.node = from->node,
+                                     .pattern = from->pattern,
+                                     .signature = signature_of(inventory, from->node),
+                                     .standing = from->standing,
+                                     .on_target = from->on_target,
+                                     .nonfinite_origin = from->nonfinite_origin,
+                                     .isolated = from->has_isolated ? from->isolated.max_error : NAN,
+                                     .propagated = from->standing == PW_NODE_FAILED ? NAN : from->propagated.max_error,
+                                     .tolerance = from->has_isolated ? from->tolerance : NAN,
+                                     .time_ns = from->time_ns};
+
+    add_node(run, &node, from->implementation, from->reason[0] ? from->reason : from->note);
 }
 
 static void on_past_node(struct pw_tui_endtoend *run, const struct pw_inventory *inventory,
                          const struct pw_session_past_node *from)
 {
-    struct pw_tui_node *node;
+    const struct pw_tui_node node = {.node = from->node,
+                                     .pattern = from->pattern,
+                                     .signature = signature_of(inventory, from->node),
+                                     .standing = from->standing,
+                                     .on_target = from->on_target,
+                                     .nonfinite_origin = from->nonfinite_origin,
+                                     .isolated = from->isolated,
+                                     .propagated = from->propagated,
+                                     .tolerance = from->tolerance,
+                                     .time_ns = from->time_ns};
 
-    if (!room((void **)&run->nodes, &run->node_cap, run->node_count, sizeof *run->nodes))
-        return;
-    node = &run->nodes[run->node_count++];
-    *node = (struct pw_tui_node){.node = from->node,
-                                 .pattern = from->pattern,
-                                 .signature = signature_of(inventory, from->node),
-                                 .standing = from->standing,
-                                 .on_target = from->on_target,
-                                 .nonfinite_origin = from->nonfinite_origin,
-                                 .isolated = from->isolated,
-                                 .propagated = from->propagated,
-                                 .tolerance = from->tolerance,
-                                 .begin_ns = run->elapsed_ns,
-                                 .time_ns = from->time_ns,
-                                 .text = keep_text(from->text)};
-    run->elapsed_ns += from->time_ns;
-    run->most_ns = from->time_ns > run->most_ns ? from->time_ns : run->most_ns;
-    node->implementation = keep_name(run, from->implementation);
+    add_node(run, &node, from->implementation, from->text);
 }
 
 static void on_past_output(struct pw_tui_endtoend *run, const struct pw_store_output_row *from)
