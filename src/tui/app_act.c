@@ -241,23 +241,28 @@ static void act_on_intent(struct pw_app *app)
     }
 }
 
+/* From each session in turn: one that brings very many does not hold the other back. */
 bool pw_app_take_events(struct pw_app *app)
 {
     int64_t until = pw_clock_ns() + MAX_NS_A_PAINT;
+    size_t empty = 0; /* sessions in a row that had none */
     int taken = 0;
 
-    for (size_t k = 0; k < app->session_count; k++)
-        for (struct pw_event *event;
-             taken < MAX_EVENTS_A_PAINT && pw_clock_ns() < until && (event = pw_session_next(app->sessions[k]));
-             taken++) {
-            struct pw_input input = {
-                .kind = PW_INPUT_SESSION, .event = event, .side = k, .now_ms = pw_clock_ns() / 1000000};
+    while (empty < app->session_count && taken < MAX_EVENTS_A_PAINT && pw_clock_ns() < until) {
+        size_t side = app->turn++ % app->session_count;
+        struct pw_event *event = pw_session_next(app->sessions[side]);
+        struct pw_input input = {
+            .kind = PW_INPUT_SESSION, .event = event, .side = side, .now_ms = pw_clock_ns() / 1000000};
 
-            pw_tui_apply(app->tui, &input);
-            pw_event_free(event);
-            act_on_intent(app);
-            app->dirty = true;
-        }
+        empty = event ? 0 : empty + 1;
+        if (!event)
+            continue;
+        pw_tui_apply(app->tui, &input);
+        pw_event_free(event);
+        act_on_intent(app);
+        app->dirty = true;
+        taken++;
+    }
     return taken == MAX_EVENTS_A_PAINT || pw_clock_ns() >= until;
 }
 

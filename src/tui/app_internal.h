@@ -9,6 +9,7 @@
 struct pw_app {
     struct pw_session *const *sessions; /* one a target, the sides of the model in order */
     size_t session_count;               /* 0 until the graph has been read */
+    size_t turn;                        /* whose events are taken next: of session turn mod session_count */
     struct pw_tui *tui;
     struct pw_canvas canvas;
     bool headless; /* no terminal: no editor, no clipboard */
