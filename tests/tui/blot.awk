@@ -55,6 +55,7 @@ zone == "timeline" && !/wrong/ { print "   #"; next }
     blot("[0-9.]+ (ns|us|ms|s)")
     blot("[0-9.]+ [kMGT]?(FLOP|B)/s")
     blot("[0-9.]+x")
+    gsub(/##+ # [a-z ]*…/, "# …") # a time and a ratio that are cut: how much of them is seen depends on the time's digits
     gsub(/ +▐$/, " ▐") # what stands before it may have become shorter
     print
 }
