@@ -223,9 +223,7 @@ static void say_what_else_differs(struct gating *g)
 
 /* ---- deciding ---- */
 
-/* A gate that finds little of its baseline proves little. The graph is the same one, so that sizes were bound another
- * way.
- */
+/* A gate that finds little of its baseline proves little: of the same graph, with sizes bound another way. */
 static pw_status need_most(struct gating *g, const char *path, const struct pw_gate_signature *pairs, size_t count,
                            size_t common)
 {

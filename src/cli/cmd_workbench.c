@@ -12,8 +12,8 @@
 #include "tui/app.h"
 #include "verify/memory.h"
 
-#define CASES_BYTES                                                                                                    \
-    (28 << 20) /* at the same time, of all targets: the whole is to stay within 64 MiB beside the graph */
+/* Of the cases that run at the same time, on all targets: the whole is to stay within 64 MiB beside the graph. */
+#define CASES_BYTES (28 << 20)
 
 int pw_cmd_workbench(int argc, char **argv)
 {
