@@ -67,30 +67,43 @@ static pw_status grow(struct pw_map *map, struct pw_error *err)
     return PW_OK;
 }
 
-pw_status pw_map_set(struct pw_map *map, const char *key, size_t key_size, size_t value, struct pw_error *err)
+/* The slot of the key, made with value 0 when there is none; NULL when memory is short. */
+static struct pw_map_slot *place(struct pw_map *map, const char *key, size_t key_size, struct pw_error *err)
 {
     uint64_t hash = hash_key(key, key_size);
     if (map->slot_count > 0) {
         size_t i = find_slot(map, key, key_size, hash);
-        if (map->slots[i].key != NULL) {
-            map->slots[i].value = value;
-            return PW_OK;
-        }
+        if (map->slots[i].key != NULL)
+            return &map->slots[i];
     }
-    if ((map->count + 1) * 4 > map->slot_count * 3) {
-        pw_status status = grow(map, err);
-        if (status != PW_OK)
-            return status;
-    }
+    if ((map->count + 1) * 4 > map->slot_count * 3 && grow(map, err) != PW_OK)
+        return NULL;
     char *copy = pw_calloc(key_size + 1, 1);
-    if (copy == NULL)
-        return pw_error_memory(err, key_size + 1);
+    if (copy == NULL) {
+        pw_error_memory(err, key_size + 1);
+        return NULL;
+    }
     if (key_size > 0)
         memcpy(copy, key, key_size);
-    size_t i = find_slot(map, key, key_size, hash);
-    map->slots[i] = (struct pw_map_slot){.key = copy, .key_size = key_size, .hash = hash, .value = value};
+    struct pw_map_slot *slot = &map->slots[find_slot(map, key, key_size, hash)];
+    *slot = (struct pw_map_slot){.key = copy, .key_size = key_size, .hash = hash};
     map->count++;
+    return slot;
+}
+
+pw_status pw_map_set(struct pw_map *map, const char *key, size_t key_size, size_t value, struct pw_error *err)
+{
+    struct pw_map_slot *slot = place(map, key, key_size, err);
+    if (slot == NULL)
+        return PW_ERR_NO_MEMORY;
+    slot->value = value;
     return PW_OK;
+}
+
+const char *pw_map_keep(struct pw_map *map, const char *key, size_t key_size)
+{
+    const struct pw_map_slot *slot = place(map, key, key_size, NULL);
+    return slot == NULL ? NULL : slot->key;
 }
 
 bool pw_map_get(const struct pw_map *map, const char *key, size_t key_size, size_t *value)

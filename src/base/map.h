@@ -20,6 +20,9 @@ bool pw_map_get(const struct pw_map *map, const char *key, size_t key_size, size
 /* C-string forms. */
 pw_status pw_map_put(struct pw_map *map, const char *key, size_t value, struct pw_error *err);
 bool pw_map_find(const struct pw_map *map, const char *key, size_t *value);
+/* The map's own copy of the key, one for all equal ones, NUL-terminated; valid until it is removed or the map cleared.
+ * The value of a new one is 0. NULL when memory is short. */
+const char *pw_map_keep(struct pw_map *map, const char *key, size_t key_size);
 void pw_map_remove(struct pw_map *map, const char *key, size_t key_size);
 void pw_map_clear(struct pw_map *map); /* frees; the struct is empty again */
 

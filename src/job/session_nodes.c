@@ -11,9 +11,8 @@
 struct pw_session_record {
     struct pw_store_node_figure *figures; /* owned */
     size_t count, cap;
-    struct pw_arena arena; /* the texts, each once: a run's own go when it is over */
-    struct pw_map texts;   /* to their addresses */
-    bool failed;           /* memory was short: half of the nodes would be taken for all of them */
+    struct pw_map texts; /* each once: a run's own go when it is over */
+    bool failed;         /* memory was short: half of the nodes would be taken for all of them */
 };
 
 struct pw_session_record *pw_session_record_create(void)
@@ -27,26 +26,15 @@ void pw_session_record_free(struct pw_session_record *record)
         return;
     pw_free(record->figures);
     pw_map_clear(&record->texts);
-    pw_arena_clear(&record->arena);
     pw_free(record);
 }
 
 static const char *keep_text(struct pw_session_record *record, const char *text)
 {
-    struct pw_error ignored = {0};
-    size_t address = 0;
-    const char *kept;
+    const char *kept = text && text[0] ? pw_map_keep(&record->texts, text, strlen(text)) : "";
 
-    if (!text || !text[0])
-        return "";
-    if (pw_map_find(&record->texts, text, &address))
-        return (const char *)(uintptr_t)address;
-    kept = pw_arena_strndup(&record->arena, text, strlen(text));
-    if (!kept || pw_map_put(&record->texts, text, (size_t)(uintptr_t)kept, &ignored) != PW_OK) {
-        record->failed = true;
-        return "";
-    }
-    return kept;
+    record->failed |= !kept;
+    return kept ? kept : "";
 }
 
 void pw_session_record_node(struct pw_session_record *record, const struct pw_session *session,

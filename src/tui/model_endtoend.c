@@ -10,15 +10,11 @@
 
 #define OUTPUT_TEXT "%.60s: error %.2e, tolerance %.2e%s%.250s"
 
-enum { NODES_MAX = 1 << 20, NAMES_MAX = 512, TEXT_MAX = 4000 };
+enum { NODES_MAX = 1 << 20, TEXT_MAX = 4000 };
 
 void pw_tui_endtoend_clear(struct pw_tui_endtoend *run)
 {
-    for (size_t i = 0; i < run->node_count; i++)
-        pw_free(run->nodes[i].text);
-    for (size_t i = 0; i < run->name_count; i++)
-        pw_free(run->names[i]);
-    pw_free(run->names);
+    pw_map_clear(&run->texts);
     pw_free(run->nodes);
     pw_free(run->layers);
     pw_free(run->order);
@@ -59,81 +55,61 @@ static int signature_of(const struct pw_inventory *inventory, const struct pw_no
     return number < inventory->node_number_count ? inventory->node_signature[number] : -1;
 }
 
-/* The run's own copy of a name; "" when memory is short or there are very many. */
-static const char *keep_name(struct pw_tui_endtoend *run, const char *name)
-{
-    for (size_t i = run->name_count; i-- > 0;) /* the latest first: layers repeat */
-        if (!strcmp(run->names[i], name))
-            return run->names[i];
-    if (!run->names)
-        run->names = pw_calloc(NAMES_MAX, sizeof *run->names);
-    if (!run->names || run->name_count == NAMES_MAX)
-        return "";
-    run->names[run->name_count] = pw_strdup(name);
-    return run->names[run->name_count] ? run->names[run->name_count++] : "";
-}
-
-/* A copy of what is said of a node, NULL when nothing is: of a very long text the begin, so that lines can be counted.
- */
-static char *keep_text(const char *text)
+/* The run's own copy of what is said of a node, NULL when nothing is or memory is short: of a very long text the begin,
+ * so that lines can be counted. */
+static const char *keep_text(struct pw_tui_endtoend *run, const char *text)
 {
     size_t size = strnlen(text, TEXT_MAX + 1);
 
     if (size > TEXT_MAX)
         for (size = TEXT_MAX; size && ((unsigned char)text[size] & 0xc0) == 0x80;) /* not within a character */
             size--;
-    return size ? pw_strndup(text, size) : NULL;
+    return size ? pw_map_keep(&run->texts, text, size) : NULL;
 }
 
 /* One more node, behind the others in time; not when memory is short. */
-static void add_node(struct pw_tui_endtoend *run, const struct pw_tui_node *from, const char *implementation,
-                     const char *text)
+static void add_node(struct pw_tui_endtoend *run, const struct pw_inventory *inventory,
+                     const struct pw_session_past_node *from)
 {
-    struct pw_tui_node *node;
+    const char *implementation = keep_text(run, from->implementation);
 
     if (!room((void **)&run->nodes, &run->node_cap, run->node_count, sizeof *run->nodes))
         return;
-    node = &run->nodes[run->node_count++];
-    *node = *from;
-    node->begin_ns = run->elapsed_ns;
-    node->implementation = keep_name(run, implementation);
-    node->text = keep_text(text);
-    run->elapsed_ns += node->time_ns;
-    run->most_ns = node->time_ns > run->most_ns ? node->time_ns : run->most_ns;
+    run->nodes[run->node_count++] = (struct pw_tui_node){.node = from->node,
+                                                         .pattern = from->pattern,
+                                                         .signature = signature_of(inventory, from->node),
+                                                         .standing = from->standing,
+                                                         .on_target = from->on_target,
+                                                         .nonfinite_origin = from->nonfinite_origin,
+                                                         .isolated = from->isolated,
+                                                         .propagated = from->propagated,
+                                                         .tolerance = from->tolerance,
+                                                         .begin_ns = run->elapsed_ns,
+                                                         .time_ns = from->time_ns,
+                                                         .implementation = implementation ? implementation : "",
+                                                         .text = keep_text(run, from->text)};
+    run->elapsed_ns += from->time_ns;
+    run->most_ns = from->time_ns > run->most_ns ? from->time_ns : run->most_ns;
 }
 
+/* A node of a run that goes on, as one that is over has it. */
 static void on_node(struct pw_tui_endtoend *run, const struct pw_inventory *inventory,
                     const struct pw_endtoend_node *from)
 {
-    const struct pw_tui_node node = {.node = from->node,
-                                     .pattern = from->pattern,
-                                     .signature = signature_of(inventory, from->node),
-                                     .standing = from->standing,
-                                     .on_target = from->on_target,
-                                     .nonfinite_origin = from->nonfinite_origin,
-                                     .isolated = from->has_isolated ? from->isolated.max_error : NAN,
-                                     .propagated = from->standing == PW_NODE_FAILED ? NAN : from->propagated.max_error,
-                                     .tolerance = from->has_isolated ? from->tolerance : NAN,
-                                     .time_ns = from->time_ns};
+    const struct pw_session_past_node node = {.node = from->node,
+                                              .pattern = from->pattern,
+                                              .standing = from->standing,
+                                              .on_target = from->on_target,
+                                              .nonfinite_origin = from->nonfinite_origin,
+                                              .time_ns = from->time_ns,
+                                              .isolated = from->has_isolated ? from->isolated.max_error : NAN,
+                                              .tolerance = from->has_isolated ? from->tolerance : NAN,
+                                              .propagated =
+                                                  from->standing == PW_NODE_FAILED ? NAN : from->propagated.max_error,
+                                              .implementation = from->implementation,
+                                              .text = from->reason[0] ? from->reason : from->note};
 
-    add_node(run, &node, from->implementation, from->reason[0] ? from->reason : from->note);
-}
-
-static void on_past_node(struct pw_tui_endtoend *run, const struct pw_inventory *inventory,
-                         const struct pw_session_past_node *from)
-{
-    const struct pw_tui_node node = {.node = from->node,
-                                     .pattern = from->pattern,
-                                     .signature = signature_of(inventory, from->node),
-                                     .standing = from->standing,
-                                     .on_target = from->on_target,
-                                     .nonfinite_origin = from->nonfinite_origin,
-                                     .isolated = from->isolated,
-                                     .propagated = from->propagated,
-                                     .tolerance = from->tolerance,
-                                     .time_ns = from->time_ns};
-
-    add_node(run, &node, from->implementation, from->text);
+    add_node(run, inventory, &node);
 }
 
 static void on_past_output(struct pw_tui_endtoend *run, const struct pw_store_output_row *from)
@@ -169,7 +145,7 @@ static void on_past(struct pw_tui_endtoend *run, const struct pw_inventory *inve
     if (run->past_run != past->run || run->finished)
         return;
     for (size_t i = 0; i < past->count; i++)
-        on_past_node(run, inventory, &past->nodes[i]);
+        add_node(run, inventory, &past->nodes[i]);
     if (!past->last)
         return;
     run->finished = true;

@@ -8,6 +8,7 @@
 #ifndef PW_TUI_TUI_H
 #define PW_TUI_TUI_H
 
+#include "base/map.h"
 #include "base/progress.h"
 #include "bench/advice.h"
 #include "job/session.h"
@@ -251,8 +252,8 @@ struct pw_tui_node {            /* of the last run of the whole graph: a node or
     bool on_target, nonfinite_origin;
     double isolated, propagated, tolerance; /* NaN unknown */
     int64_t begin_ns, time_ns;              /* times of all nodes before it, its own; 0 not timed */
-    const char *implementation;             /* one of the run's names */
-    char *text;                             /* why it does not hold, else the note; owned; NULL none */
+    /* Of the run's texts; text: why it does not hold, else the note; NULL none. */
+    const char *implementation, *text;
 };
 /* Which line of the list each place begins at; made anew when width, order or filter change, extended while a run goes
  * on. */
@@ -310,17 +311,16 @@ struct pw_tui_endtoend {
     int output_count;
     struct pw_endtoend_totals totals;
     bool only_divergent;
-    bool *only;         /* by signature: whose nodes are listed; owned; NULL: all of them */
-    size_t only_count;  /* of those, how many are true */
-    int64_t elapsed_ns; /* times of all nodes, summed */
-    int64_t most_ns;    /* of one node */
-    pw_node_order sort; /* of a finished run; while it goes on, nodes stand as they come */
-    size_t *order;      /* positions in nodes as they are listed; owned; NULL: in order */
-    size_t focus;       /* the node that was jumped to; SIZE_MAX none */
-    char **names;       /* of implementations, each once; owned */
-    size_t name_count;
-    int focus_line; /* where it stood when all lines were filled; -1 nowhere */
-    int list_line;  /* where the nodes began; -1 they were not listed */
+    bool *only;          /* by signature: whose nodes are listed; owned; NULL: all of them */
+    size_t only_count;   /* of those, how many are true */
+    int64_t elapsed_ns;  /* times of all nodes, summed */
+    int64_t most_ns;     /* of one node */
+    pw_node_order sort;  /* of a finished run; while it goes on, nodes stand as they come */
+    size_t *order;       /* positions in nodes as they are listed; owned; NULL: in order */
+    size_t focus;        /* the node that was jumped to; SIZE_MAX none */
+    struct pw_map texts; /* of the nodes, each once */
+    int focus_line;      /* where it stood when all lines were filled; -1 nowhere */
+    int list_line;       /* where the nodes began; -1 they were not listed */
     struct pw_tui_node_lines lines;
     struct pw_tui_timeline timeline;
 };

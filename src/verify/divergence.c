@@ -35,12 +35,21 @@ static size_t nominal_bytes(const struct pw_value *value)
     return bytes;
 }
 
+static void clear_unit(struct pw_pair *pair)
+{
+    if (pair->unit == NULL)
+        return;
+    pw_value_clear(&pair->unit->ref);
+    pw_value_clear(&pair->unit->got);
+    pw_free(pair->unit);
+    pair->unit = NULL;
+}
+
 void pw_pair_clear(struct pw_pair *pair)
 {
     pw_value_clear(&pair->ref);
     pw_value_clear(&pair->got);
-    pw_value_clear(&pair->unit_ref);
-    pw_value_clear(&pair->unit_got);
+    clear_unit(pair);
     *pair = (struct pw_pair){0};
 }
 
@@ -56,21 +65,19 @@ void pw_divergence_peak(struct pw_divergence *run, size_t extra_bytes)
 
 const char *pw_divergence_text(struct pw_divergence *run, const char *text)
 {
-    const char *copy;
-    size_t at;
+    const char *copy = pw_map_keep(&run->texts, text, strlen(text));
 
-    if (pw_map_find(&run->texts, text, &at))
-        return (const char *)(uintptr_t)at;
-    copy = pw_arena_strndup(&run->arena, text, strlen(text));
-    if (copy != NULL) /* without a place in the map it is only found again as another copy */
-        (void)pw_map_put(&run->texts, text, (size_t)(uintptr_t)copy, NULL);
     return copy != NULL ? copy : "";
+}
+
+static size_t unit_bytes(const struct pw_pair *pair)
+{
+    return pair->unit == NULL ? 0 : pw_value_bytes(&pair->unit->ref) + pw_value_bytes(&pair->unit->got);
 }
 
 static void account(struct pw_divergence *run, struct pw_pair *pair, bool weight)
 {
-    pair->bytes = pw_value_bytes(&pair->ref) + pw_value_bytes(&pair->got) + pw_value_bytes(&pair->unit_ref) +
-                  pw_value_bytes(&pair->unit_got);
+    pair->bytes = pw_value_bytes(&pair->ref) + pw_value_bytes(&pair->got) + unit_bytes(pair);
     pair->live = weight ? 0 : nominal_bytes(&pair->got);
     run->now_bytes += (int64_t)pair->bytes;
     run->now_live += (int64_t)pair->live;
@@ -98,13 +105,22 @@ static void release(struct pw_pair_frame *frame, pw_value_id id)
     frame->pairs[id] = NULL;
 }
 
+void pw_pair_drop_unit(struct pw_divergence *run, struct pw_pair *pair)
+{
+    size_t bytes = unit_bytes(pair);
+
+    clear_unit(pair);
+    pair->bytes -= bytes;
+    run->now_bytes -= (int64_t)bytes;
+}
+
 static pw_status copy_pair(struct pw_pair *dst, const struct pw_pair *src, struct pw_error *err)
 {
     struct pw_pair made = *src;
     pw_status status;
 
-    made.ref = made.got = made.unit_ref = made.unit_got = (struct pw_value){0};
-    made.unit = 0;
+    made.ref = made.got = (struct pw_value){0};
+    made.unit = NULL;
     made.bytes = made.live = 0;
     status = pw_value_copy(&made.ref, &src->ref, err);
     if (status == PW_OK)
@@ -228,6 +244,8 @@ static pw_status run_one(struct pw_pair_frame *frame, const struct pw_node *node
         if (wanted && pair == NULL)
             status = pw_error_memory(err, sizeof *pair);
     }
+    if (status == PW_OK)
+        status = pw_divergence_placed(frame, node, err);
     if (status != PW_OK && status != PW_ERR_CANCELLED && err != NULL && !pw_text_starts(err->message, "graph "))
         pw_error_prefix(err, "%s", pw_node_where(node, where, sizeof where));
     return status;
@@ -246,16 +264,19 @@ static void release_read(void *user, pw_value_id id)
         release(released->frame, id);
 }
 
-/* A node of the main graph runs once, and the totals only ask for what does not hold. */
+/* A node or pattern of the main graph runs once, and the totals only ask for what does not hold. */
 static void forget(struct pw_divergence *run, struct pw_endtoend_node *row)
 {
-    const struct pw_inference *inference = run->request->inventory->inference;
+    const struct pw_inventory *inventory = run->request->inventory;
+    const struct pw_node *node = row->node != NULL ? row->node : inventory->patterns[row->pattern].nodes[0];
 
-    if (row->node == NULL || row->node->graph != run->main_graph || row->standing != PW_NODE_HELD ||
-        row->nonfinite_origin || row->reference_nan ||
-        PW_GROW(run->spare, run->spare_cap, run->spare_count + 1, NULL) != PW_OK)
+    if (node->graph != run->main_graph || row->standing != PW_NODE_HELD || row->nonfinite_origin ||
+        row->reference_nan || PW_GROW(run->spare, run->spare_cap, run->spare_count + 1, NULL) != PW_OK)
         return;
-    run->rows[pw_inference_node_number(inference, row->node)] = NULL;
+    if (row->node != NULL)
+        run->rows[pw_inference_node_number(inventory->inference, node)] = NULL;
+    else
+        run->unit_rows[row->pattern] = NULL;
     run->spare[run->spare_count++] = row;
 }
 
@@ -326,12 +347,9 @@ static bool can_move(const struct pw_pair_frame *frame, size_t output, const str
 
 static void move_pair(struct pw_divergence *run, struct pw_pair *dst, struct pw_pair *src)
 {
+    pw_pair_drop_unit(run, src);
     run->now_bytes -= (int64_t)src->bytes;
     run->now_live -= (int64_t)src->live;
-    pw_value_clear(&src->unit_ref);
-    pw_value_clear(&src->unit_got);
-    src->unit_ref = src->unit_got = (struct pw_value){0};
-    src->unit = 0;
     src->bytes = src->live = 0;
     *dst = *src;
     *src = (struct pw_pair){0};
@@ -456,6 +474,7 @@ pw_status pw_divergence_init(struct pw_divergence *run, const struct pw_endtoend
 
 void pw_divergence_clear(struct pw_divergence *run)
 {
+    pw_divergence_units_clear(run);
     pw_free(run->pending);
     pw_free(run->spare);
     pw_map_clear(&run->texts);

@@ -17,17 +17,22 @@ struct pw_inherited {
     bool ref_nan;   /* the reference has a NaN */
 };
 
+/* A value inside a pattern that is judged as a whole: both sides from the reference's inputs of the pattern, rounded.
+ */
+struct pw_unit_values {
+    int unit;    /* the pattern's index */
+    bool shared; /* they are the pair's ref and got themselves, and ref and got here are empty */
+    struct pw_value ref, got;
+    double allowed;
+};
+
 /* One value on both sides. */
 struct pw_pair {
-    struct pw_value ref; /* golden, carried in double throughout */
-    struct pw_value got; /* the target's, nominal */
-    /* Inside a pattern that is judged as a whole: both sides from the reference's inputs of the pattern, rounded. */
-    struct pw_value unit_ref, unit_got;
-    int unit;         /* the pattern's index + 1; 0: none */
-    bool unit_shared; /* the unit's values are ref and got themselves */
-    bool exact;       /* got holds exactly what ref does */
+    struct pw_value ref;         /* golden, carried in double throughout */
+    struct pw_value got;         /* the target's, nominal */
+    struct pw_unit_values *unit; /* while its pattern runs; owned; NULL: not in one */
+    bool exact;                  /* got holds exactly what ref does */
     struct pw_inherited from;
-    double unit_allowed;
     size_t bytes, live; /* accounted: both sides; nominal of one */
 };
 
@@ -45,6 +50,8 @@ struct pw_pair_frame {
 struct pw_unit_state {
     size_t members, left; /* nodes of it; those still to run in this pass */
     bool unproven;        /* a member failed or draws: not judged in this pass */
+    pw_value_id *values;  /* that have unit values; while members are left; owned */
+    size_t value_count, value_cap;
 };
 
 struct pw_divergence {
@@ -61,7 +68,7 @@ struct pw_divergence {
     size_t pending_count, pending_cap;
     struct pw_endtoend_node **spare; /* rows that nobody will ask for again */
     size_t spare_count, spare_cap;
-    struct pw_map texts; /* whys and notes of rows, each once -> the copy's address */
+    struct pw_map texts; /* whys, notes and reasons of rows, each once */
     size_t position;
     int *unit_of;                /* by node number: pattern judged as a whole, or -1 */
     uint64_t *exposed;           /* by node number: outputs (bits) that others than the pattern's nodes read */
@@ -81,6 +88,8 @@ pw_status pw_divergence_graph(struct pw_divergence *run, struct pw_pair_frame *p
 /* The pair behind an id, through captures; initializers are filled in. */
 pw_status pw_pair_read(struct pw_pair_frame *frame, pw_value_id id, struct pw_pair **out, struct pw_error *err);
 void pw_pair_clear(struct pw_pair *pair);
+/* Only its unit's values go; it is accounted. */
+void pw_pair_drop_unit(struct pw_divergence *run, struct pw_pair *pair);
 /* A copy that lives as long as the run; equal texts are one. "" when memory is short. */
 const char *pw_divergence_text(struct pw_divergence *run, const char *text);
 /* Counts temporaries towards the peak. */
@@ -129,6 +138,8 @@ pw_status pw_divergence_compare(const struct pw_value *got, const struct pw_valu
                                 struct pw_comparison *out, struct pw_buf *why, struct pw_error *err);
 /* Data, not work: it is run, and not reported. */
 bool pw_divergence_is_constant(const struct pw_node *node);
+/* A row, empty but for these; "" and -1 where nothing is known. NULL when memory is short. */
+struct pw_endtoend_node *pw_divergence_new_row(struct pw_divergence *run, const struct pw_node *node, int pattern);
 /* The row of a node that runs, made on its first run. */
 pw_status pw_divergence_row(struct pw_divergence *run, const struct pw_node *node, struct pw_endtoend_node **out,
                             struct pw_error *err);
@@ -150,8 +161,11 @@ pw_status pw_divergence_judge_outer(struct pw_divergence *run, const struct pw_n
 
 /* divergence_unit.c: patterns judged as a whole. */
 pw_status pw_divergence_units(struct pw_divergence *run, struct pw_error *err); /* finds them */
+void pw_divergence_units_clear(struct pw_divergence *run);
 /* After the node was judged: runs it inside its pattern, judges the pattern's outputs. */
 pw_status pw_divergence_member(struct pw_node_run *nr, struct pw_error *err);
+/* The node's outputs are in the frame: when its pattern is through, the unit's values go, also of what lives on. */
+pw_status pw_divergence_placed(struct pw_pair_frame *frame, const struct pw_node *node, struct pw_error *err);
 
 /* divergence_control.c: a node with subgraphs, both sides in step. */
 pw_status pw_divergence_control(struct pw_pair_frame *frame, const struct pw_node *node, struct pw_pair *const *in,

@@ -45,6 +45,25 @@ bool pw_divergence_is_constant(const struct pw_node *node)
     return node->input_count == 0 && !strcmp(node->op_type, "Constant");
 }
 
+struct pw_endtoend_node *pw_divergence_new_row(struct pw_divergence *run, const struct pw_node *node, int pattern)
+{
+    struct pw_endtoend_node *row =
+        run->spare_count ? run->spare[--run->spare_count] : pw_arena_alloc(&run->arena, 1, sizeof *row);
+
+    if (row)
+        *row = (struct pw_endtoend_node){.node = node,
+                                         .pattern = pattern,
+                                         .position = run->position++,
+                                         .implementation = "",
+                                         .note = "",
+                                         .why = "",
+                                         .reason = "",
+                                         .isolated = {.worst = -1},
+                                         .propagated = {.worst = -1},
+                                         .output = -1};
+    return row;
+}
+
 pw_status pw_divergence_row(struct pw_divergence *run, const struct pw_node *node, struct pw_endtoend_node **out,
                             struct pw_error *err)
 {
@@ -58,19 +77,9 @@ pw_status pw_divergence_row(struct pw_divergence *run, const struct pw_node *nod
         return pw_error_set(err, PW_ERR_INTERNAL, "a node of another model");
     row = run->rows[number];
     if (!row) {
-        row = run->spare_count ? run->spare[--run->spare_count] : pw_arena_alloc(&run->arena, 1, sizeof *row);
+        row = pw_divergence_new_row(run, node, inventory->node_pattern[number]);
         if (!row)
             return pw_error_memory(err, sizeof *row);
-        *row = (struct pw_endtoend_node){.node = node,
-                                         .pattern = inventory->node_pattern[number],
-                                         .position = run->position++,
-                                         .implementation = "",
-                                         .note = "",
-                                         .why = "",
-                                         .reason = "",
-                                         .isolated = {.worst = -1},
-                                         .propagated = {.worst = -1},
-                                         .output = -1};
         run->rows[number] = row;
         run->totals->nodes += !constant;
     }
@@ -83,13 +92,10 @@ pw_status pw_divergence_row(struct pw_divergence *run, const struct pw_node *nod
 void pw_divergence_settle(struct pw_divergence *run, struct pw_endtoend_node *row, pw_node_standing standing,
                           const char *reason)
 {
-    const char *copy;
-
     if (severity(standing) <= severity(row->standing))
         return;
-    copy = pw_arena_strndup(&run->arena, reason, strlen(reason));
     row->standing = standing;
-    row->reason = copy ? copy : "";
+    row->reason = pw_divergence_text(run, reason);
 }
 
 /* ---- comparing ---- */

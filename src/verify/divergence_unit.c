@@ -74,27 +74,51 @@ pw_status pw_divergence_units(struct pw_divergence *run, struct pw_error *err)
     return PW_OK;
 }
 
+void pw_divergence_units_clear(struct pw_divergence *run)
+{
+    for (size_t i = 0; run->units && i < run->request->inventory->pattern_count; i++)
+        pw_free(run->units[i].values);
+    run->units = NULL;
+}
+
 /* ---- running a member inside its pattern ---- */
+
+/* The node's output inside the pattern; its own when nothing was changed by the way there. */
+static const struct pw_value *inner_ref(const struct pw_pair *pair)
+{
+    return pair->unit->shared ? &pair->ref : &pair->unit->ref;
+}
+
+static const struct pw_value *inner_got(const struct pw_pair *pair)
+{
+    return pair->unit->shared ? &pair->got : &pair->unit->got;
+}
+
+static bool is_inside(const struct pw_pair *pair, int unit)
+{
+    return pair && pair->unit && pair->unit->unit == unit;
+}
 
 /* Takes over what the isolated run made, or shares out's own values. */
 static pw_status take_isolated(struct pw_node_run *nr, struct pw_pair *out, int o, struct pw_error *err)
 {
+    struct pw_unit_values *inner = out->unit;
     pw_status status = PW_OK;
 
     if (nr->share_ref && nr->share_got) {
-        out->unit_shared = true;
+        inner->shared = true;
         return PW_OK;
     }
     if (nr->share_ref)
-        status = pw_value_copy(&out->unit_ref, &out->ref, err);
+        status = pw_value_copy(&inner->ref, &out->ref, err);
     else {
-        out->unit_ref = nr->isolated_ref[o];
+        inner->ref = nr->isolated_ref[o];
         nr->isolated_ref[o] = (struct pw_value){0};
     }
     if (status == PW_OK && nr->share_got)
-        status = pw_value_copy(&out->unit_got, &out->got, err);
+        status = pw_value_copy(&inner->got, &out->got, err);
     else if (status == PW_OK) {
-        out->unit_got = nr->isolated_got[o];
+        inner->got = nr->isolated_got[o];
         nr->isolated_got[o] = (struct pw_value){0};
     }
     return status;
@@ -117,9 +141,9 @@ static pw_status run_inside(struct pw_node_run *nr, int unit, struct pw_error *e
 
         if (!in)
             continue;
-        inner[i] = in->unit == unit + 1;
-        gots[i] = !inner[i] ? nr->isolated_in[i] : in->unit_shared ? &in->got : &in->unit_got;
-        refs[i] = !inner[i] ? nr->isolated_in[i] : in->unit_shared ? &in->ref : &in->unit_ref;
+        inner[i] = is_inside(in, unit);
+        gots[i] = inner[i] ? inner_got(in) : nr->isolated_in[i];
+        refs[i] = inner[i] ? inner_ref(in) : nr->isolated_in[i];
     }
     if (status == PW_OK) {
         status =
@@ -128,7 +152,7 @@ static pw_status run_inside(struct pw_node_run *nr, int unit, struct pw_error *e
         target->host_nodes = on_host;
         target->cast_nodes = cast;
         for (int o = 0; o < nr->out_count && status == PW_OK; o++)
-            nr->out[o].unit_got = values[o];
+            nr->out[o].unit->got = values[o];
         if (status == PW_ERR_NO_MEMORY || status == PW_ERR_CANCELLED)
             pw_error_set(err, status, "%s", failure.message);
         else if (status != PW_OK)
@@ -138,7 +162,7 @@ static pw_status run_inside(struct pw_node_run *nr, int unit, struct pw_error *e
         memset(values, 0, (size_t)nr->out_count * sizeof *values);
         status = pw_divergence_golden(nr->node, refs, inner, pw_divergence_storage(nr), nr->seed, nr->out, values, err);
         for (int o = 0; o < nr->out_count && status == PW_OK; o++)
-            nr->out[o].unit_ref = values[o];
+            nr->out[o].unit->ref = values[o];
     } else if (nr->run->units[unit].unproven) {
         status = PW_OK;
     }
@@ -156,18 +180,21 @@ static pw_status unit_values(struct pw_node_run *nr, int unit, struct pw_error *
     pw_status status = PW_OK;
 
     for (int i = 0; i < nr->in_count; i++)
-        if (nr->in[i] && nr->in[i]->unit == unit + 1) {
+        if (is_inside(nr->in[i], unit)) {
             inside = true;
-            allowed = nr->in[i]->unit_allowed > allowed ? nr->in[i]->unit_allowed : allowed;
+            allowed = nr->in[i]->unit->allowed > allowed ? nr->in[i]->unit->allowed : allowed;
         }
-    if (inside)
-        status = run_inside(nr, unit, err);
-    for (int o = 0; o < nr->out_count && status == PW_OK && !nr->run->units[unit].unproven; o++) {
-        if (!inside)
-            status = take_isolated(nr, &nr->out[o], o, err);
-        nr->out[o].unit = unit + 1;
-        nr->out[o].unit_allowed = allowed + AMPLIFICATION * nr->tolerance;
+    for (int o = 0; o < nr->out_count; o++) {
+        nr->out[o].unit = pw_calloc(1, sizeof *nr->out[o].unit);
+        if (!nr->out[o].unit)
+            return pw_error_memory(err, sizeof *nr->out[o].unit);
+        nr->out[o].unit->unit = unit;
+        nr->out[o].unit->allowed = allowed + AMPLIFICATION * nr->tolerance;
     }
+    if (inside)
+        return run_inside(nr, unit, err);
+    for (int o = 0; o < nr->out_count && status == PW_OK; o++)
+        status = take_isolated(nr, &nr->out[o], o, err);
     return status;
 }
 
@@ -178,19 +205,10 @@ static pw_status unit_row(struct pw_divergence *run, int unit, struct pw_endtoen
     struct pw_endtoend_node *row = run->unit_rows[unit];
 
     if (!row) {
-        row = pw_arena_alloc(&run->arena, 1, sizeof *row);
+        row = pw_divergence_new_row(run, NULL, unit);
         if (!row)
             return pw_error_memory(err, sizeof *row);
-        *row = (struct pw_endtoend_node){
-            .pattern = unit,
-            .position = run->position++,
-            .implementation = "",
-            .note = "",
-            .why = "eight times the sum of its nodes' tolerances on the longest way through it: inner steps may cancel",
-            .reason = "",
-            .isolated = {.worst = -1},
-            .propagated = {.worst = -1},
-            .output = -1};
+        row->why = "eight times the sum of its nodes' tolerances on the longest way through it: inner steps may cancel";
         run->unit_rows[unit] = row;
     }
     *out = row;
@@ -208,21 +226,20 @@ static void fold_member(struct pw_endtoend_node *row, const struct pw_node_run *
 static pw_status judge_exposed(struct pw_node_run *nr, struct pw_endtoend_node *row, int o, struct pw_error *err)
 {
     const struct pw_pair *out = &nr->out[o];
-    const struct pw_value *got = out->unit_shared ? &out->got : &out->unit_got;
-    const struct pw_value *ref = out->unit_shared ? &out->ref : &out->unit_ref;
+    double allowed = out->unit->allowed;
     struct pw_comparison comparison;
     struct pw_buf why = {0};
     char text[256];
-    pw_status status = pw_divergence_compare(got, ref, out->unit_allowed, &comparison, &why, err);
+    pw_status status = pw_divergence_compare(inner_got(out), inner_ref(out), allowed, &comparison, &why, err);
 
     if (status == PW_OK) {
         pw_comparison_worse(&row->isolated, &comparison);
         pw_comparison_worse(&row->propagated, &nr->row->propagated);
         row->has_isolated = true;
-        row->tolerance = out->unit_allowed > row->tolerance ? out->unit_allowed : row->tolerance;
+        row->tolerance = allowed > row->tolerance ? allowed : row->tolerance;
         row->allowed = out->from.allowed > row->allowed ? out->from.allowed : row->allowed;
-        snprintf(text, sizeof text, "as a whole: error %.3g, tolerance %.3g%s%.120s", comparison.max_error,
-                 out->unit_allowed, why.size ? ": " : "", pw_buf_text(&why));
+        snprintf(text, sizeof text, "as a whole: error %.3g, tolerance %.3g%s%.120s", comparison.max_error, allowed,
+                 why.size ? ": " : "", pw_buf_text(&why));
         if (comparison.over > 0)
             pw_divergence_settle(nr->run, row, PW_NODE_CULPRIT, text);
         else if (nr->row->standing == PW_NODE_VICTIM || nr->row->standing == PW_NODE_DRIFT)
@@ -265,4 +282,34 @@ pw_status pw_divergence_member(struct pw_node_run *nr, struct pw_error *err)
         row->runs++;
     }
     return status;
+}
+
+pw_status pw_divergence_placed(struct pw_pair_frame *frame, const struct pw_node *node, struct pw_error *err)
+{
+    struct pw_divergence *run = frame->run;
+    size_t number = number_of(run, node);
+    int unit = number < run->request->inventory->node_number_count ? run->unit_of[number] : -1;
+    struct pw_unit_state *state = unit >= 0 ? &run->units[unit] : NULL;
+
+    for (size_t o = 0; state && o < node->output_count; o++) {
+        pw_value_id id = node->outputs[o];
+
+        if (id == PW_NO_VALUE || !is_inside(frame->pairs[id], unit))
+            continue;
+        if (PW_GROW(state->values, state->value_cap, state->value_count + 1, err) != PW_OK)
+            return PW_ERR_NO_MEMORY;
+        state->values[state->value_count++] = id;
+    }
+    if (!state || state->left)
+        return PW_OK;
+    for (size_t i = 0; i < state->value_count; i++) {
+        struct pw_pair *pair = frame->pairs[state->values[i]];
+
+        if (is_inside(pair, unit))
+            pw_pair_drop_unit(run, pair);
+    }
+    pw_free(state->values);
+    state->values = NULL;
+    state->value_count = state->value_cap = 0;
+    return PW_OK;
 }

@@ -101,7 +101,8 @@ typedef enum {
     PW_ENDTOEND_FINISHED
 } pw_endtoend_event_kind;
 
-struct pw_endtoend_event { /* what it points to is valid until pw_endtoend_run returns */
+struct pw_endtoend_event { /* what it points to is valid during the call, names and texts until pw_endtoend_run returns
+                            */
     pw_endtoend_event_kind kind;
     size_t done, total;
     const struct pw_endtoend_node *node;

@@ -82,6 +82,36 @@ static void keys_are_bytes_and_copied(void **state)
     pw_map_clear(&map);
 }
 
+static void equal_texts_are_kept_once_and_stay_where_they_are(void **state)
+{
+    (void)state;
+    enum { TEXTS = 1000 };
+    struct pw_map map = {0};
+    const char *kept[TEXTS];
+    char text[32];
+    for (int round = 0; round < 2; round++)
+        for (int i = 0; i < TEXTS; i++) { /* it grows on the way */
+            int size = snprintf(text, sizeof text, "text %d and more", i);
+            const char *copy = pw_map_keep(&map, text, (size_t)size);
+            assert_non_null(copy);
+            assert_ptr_not_equal(copy, text);
+            if (round)
+                assert_ptr_equal(copy, kept[i]);
+            kept[i] = copy;
+            assert_string_equal(copy, text);
+        }
+    assert_int_equal(map.count, TEXTS);
+    assert_string_equal(pw_map_keep(&map, "text 7 and more", 6), "text 7"); /* so much of it, with an end of its own */
+    size_t value = 5;
+    assert_true(pw_map_find(&map, "text 7", &value));
+    assert_int_equal(value, 0);
+    assert_int_equal(pw_map_put(&map, "text 7", 3, NULL), PW_OK);
+    assert_string_equal(pw_map_keep(&map, "text 7", 6), "text 7");
+    assert_true(pw_map_find(&map, "text 7", &value));
+    assert_int_equal(value, 3); /* keeping it again leaves its value */
+    pw_map_clear(&map);
+}
+
 static void digests(void **state)
 {
     (void)state;
@@ -108,6 +138,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(map_equals_an_array_under_random_use),
         cmocka_unit_test(keys_are_bytes_and_copied),
+        cmocka_unit_test(equal_texts_are_kept_once_and_stay_where_they_are),
         cmocka_unit_test(digests),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -420,6 +420,46 @@ static void test_memory_is_bounded_by_what_lives(void **state)
     assert_true(peaks[1] < 8 * 12000);
 }
 
+static struct built chain_of_silus(int length)
+{
+    struct pw_onnx_out out;
+    char from[16], to[16], gate[16], list[40];
+
+    pw_onnx_out_init(&out, "main", 17);
+    input(&out.graph, "v0", "float32[1000] 0");
+    for (int i = 0; i < length; i++) {
+        snprintf(from, sizeof from, "v%d", i);
+        snprintf(gate, sizeof gate, "gate%d", i);
+        snprintf(to, sizeof to, "v%d", i + 1);
+        snprintf(list, sizeof list, "%s %s", from, gate);
+        node(&out.graph, "Sigmoid", from, gate);
+        node(&out.graph, "Mul", list, to);
+        output(&out.graph, to, "float32[1000] 0");
+    }
+    return build(&out);
+}
+
+/* What a pattern's own pass made is gone when it is through: of an output that lives to the end both sides stay, 12,000
+ * bytes. */
+static void test_values_inside_a_pattern_go_with_it(void **state)
+{
+    int64_t peaks[2];
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct built made = chain_of_silus(i ? 7 : 2);
+        struct ran *ran = new_ran(TEXTS("float32[1000] uniform 3"));
+
+        rule(ran, NULL, "Sigmoid", PW_DTYPE_FLOAT16); /* the sides differ: nothing is shared */
+        run(ran, &made, PW_ENDTOEND_NODES);
+        assert_int_equal(ran->inventory->pattern_count, i ? 7 : 2);
+        assert_int_equal(ran->row_count, i ? 21 : 6);
+        peaks[i] = ran->totals.peak_bytes;
+        done(ran, &made);
+    }
+    assert_int_equal(peaks[1] - peaks[0], 5 * 12000);
+}
+
 /* ---- patterns, mixed precision ---- */
 
 static struct built decoder_model(void)
@@ -710,6 +750,7 @@ int main(void)
         cmocka_unit_test(test_another_branch),
         cmocka_unit_test(test_another_number_of_iterations),
         cmocka_unit_test(test_memory_is_bounded_by_what_lives),
+        cmocka_unit_test(test_values_inside_a_pattern_go_with_it),
         cmocka_unit_test(test_patterns_are_judged_as_wholes),
         cmocka_unit_test(test_a_mixed_protocol_runs_its_dtypes),
         cmocka_unit_test(test_the_delicate_layer_comes_first),
