@@ -1,4 +1,5 @@
-/* The palette: commands with words, beside those that are keys; running a line; completing one. */
+/* The palette: commands with words, beside those that are keys; running a line; completing one; and the line at the
+ * foot that is typed on. */
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -300,4 +301,55 @@ bool pw_tui_complete(const struct pw_tui *tui, const char *typed, size_t n, stru
     pw_buf_puts(line, key->command);
     *help = key->help;
     return true;
+}
+
+/* ---- the line at the foot ---- */
+
+/* Tab walks through what completes the line as it was typed. */
+static void complete(struct pw_tui *tui, bool back)
+{
+    struct pw_prompt *prompt = &tui->prompt;
+    const char *help;
+    int count = 0;
+
+    if (prompt->kind != PW_PROMPT_COMMAND)
+        return;
+    if (tui->completion < 0)
+        memcpy(tui->completing, prompt->text, sizeof tui->completing);
+    for (struct pw_buf line = {0}; pw_tui_complete(tui, tui->completing, (size_t)count, &line, &help); count++)
+        pw_buf_clear(&line);
+    if (!count)
+        return;
+    tui->completion = tui->completion < 0 ? (back ? count - 1 : 0) : (tui->completion + (back ? count - 1 : 1)) % count;
+    for (struct pw_buf line = {0}; pw_tui_complete(tui, tui->completing, (size_t)tui->completion, &line, &help);) {
+        pw_prompt_set(prompt, pw_buf_text(&line));
+        pw_buf_clear(&line);
+        break;
+    }
+    if (count == 1)
+        tui->completion = -1;
+}
+
+void pw_tui_prompt_key(struct pw_tui *tui, uint32_t key)
+{
+    pw_prompt_kind kind = tui->prompt.kind;
+    bool back = false;
+    pw_prompt_outcome outcome = pw_prompt_key(&tui->prompt, key, &back);
+
+    if (outcome == PW_PROMPT_COMPLETE) {
+        complete(tui, back);
+        return;
+    }
+    tui->completion = -1;
+    if (kind == PW_PROMPT_QUERY) {
+        pw_tui_set_filter(tui, outcome == PW_PROMPT_DROPPED ? tui->filter_before : tui->prompt.text);
+        tui->placed = tui->placed || outcome == PW_PROMPT_ACCEPTED;
+    } else if (kind == PW_PROMPT_SEARCH) {
+        snprintf(tui->search, sizeof tui->search, "%.100s", outcome == PW_PROMPT_DROPPED ? "" : tui->prompt.text);
+        if (outcome == PW_PROMPT_ACCEPTED && tui->search[0])
+            pw_tui_find_next(tui, 1);
+    } else if (outcome == PW_PROMPT_ACCEPTED) {
+        pw_prompt_remember(&tui->prompt, tui->prompt.text);
+        pw_tui_act(tui, tui->prompt.text);
+    }
 }

@@ -299,22 +299,50 @@ int pw_lines_find(const struct pw_lines *lines, int from, int step, const char *
     return -1;
 }
 
+int pw_lines_end(const struct pw_lines *lines, size_t at)
+{
+    const struct pw_line *line = pw_lines_at(lines, at);
+
+    return line ? line_end(lines, line) : 0;
+}
+
+/* How many columns the text takes up to one of its bytes. */
+static int columns_before(const char *text, const char *end)
+{
+    int columns = 0;
+
+    while (text < end) {
+        uint32_t code;
+
+        text += pw_text_decode(text, (size_t)(end - text), &code);
+        columns += pw_text_width_code(code);
+    }
+    return columns;
+}
+
+int pw_lines_column(const struct pw_lines *lines, size_t at, const char *needle)
+{
+    const struct pw_line *line = pw_lines_at(lines, at);
+
+    for (size_t s = 0; line && needle[0] && s < line->span_count; s++) {
+        const struct pw_line_span *span = &lines->spans[line->first_span + s];
+        const char *text = lines->text.data + span->offset, *found = pw_text_find(text, needle);
+
+        if (found)
+            return span->column + columns_before(text, found);
+    }
+    return -1;
+}
+
 static void mark_needle(struct pw_canvas *canvas, int row, int column, const char *text, const char *needle,
                         size_t length)
 {
     for (const char *at = text; (at = pw_text_find(at, needle)) != NULL; at += length) {
-        char before[1024];
-        size_t size = (size_t)(at - text);
-
-        if (size >= sizeof before)
-            return;
-        memcpy(before, text, size);
-        before[size] = '\0';
-        pw_canvas_style(canvas, row, column + (int)pw_text_width(before), (int)length, PW_STYLE_SELECTED);
+        pw_canvas_style(canvas, row, column + columns_before(text, at), (int)length, PW_STYLE_SELECTED);
     }
 }
 
-void pw_lines_draw(const struct pw_lines *lines, struct pw_canvas *canvas, int top, int rows, int first,
+void pw_lines_draw(const struct pw_lines *lines, struct pw_canvas *canvas, int top, int rows, int first, int left,
                    const char *needle)
 {
     size_t length = strlen(needle);
@@ -326,9 +354,13 @@ void pw_lines_draw(const struct pw_lines *lines, struct pw_canvas *canvas, int t
             const struct pw_line_span *span = &lines->spans[line->first_span + s];
             const char *text = lines->text.data + span->offset;
 
-            pw_canvas_text(canvas, top + i, span->column, canvas->columns - span->column, (pw_style)span->style, text);
+            int column = span->column - left;
+
+            pw_canvas_text(canvas, top + i, column, canvas->columns - column, (pw_style)span->style, text);
             if (length && length < NEEDLE_MAX)
-                mark_needle(canvas, top + i, span->column, text, needle, length);
+                mark_needle(canvas, top + i, column, text, needle, length);
         }
+        if (left > 0 && line && line_end(lines, line) > left)
+            pw_canvas_text(canvas, top + i, 0, 1, PW_STYLE_DIM, canvas->ascii ? "<" : "\u2026");
     }
 }

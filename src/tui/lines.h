@@ -64,8 +64,13 @@ void pw_lines_text(const struct pw_lines *lines, struct pw_buf *out); /* all of 
 bool pw_lines_holds(const struct pw_lines *lines, size_t at, const char *needle);
 /* The first line from `from` on (wrapping round, step 1 or -1) that holds `needle` in any case; -1: none. */
 int pw_lines_find(const struct pw_lines *lines, int from, int step, const char *needle);
-/* Draws lines [first, first + rows) from row `top` on; occurrences of `needle` (may be "") are marked. */
-void pw_lines_draw(const struct pw_lines *lines, struct pw_canvas *canvas, int top, int rows, int first,
+/* The column behind the last glyph of line `at`; 0 when there is none, or nobody looks at it. */
+int pw_lines_end(const struct pw_lines *lines, size_t at);
+/* The column at which line `at` holds `needle` in any case; -1: it does not. */
+int pw_lines_column(const struct pw_lines *lines, size_t at, const char *needle);
+/* Draws lines [first, first + rows) from row `top` on, without their first `left` columns; occurrences of `needle` (may
+ * be "") are marked. */
+void pw_lines_draw(const struct pw_lines *lines, struct pw_canvas *canvas, int top, int rows, int first, int left,
                    const char *needle);
 
 #endif

@@ -244,6 +244,7 @@ void pw_tui_act_remark(struct pw_tui *tui)
             !strcmp(text->text.data + text->spans[line->first_span].offset, PW_VIEW_REMARK)) {
             tui->remark = at;
             tui->scroll[tui->screen] = at > 3 ? at - 3 : 0; /* with what it is about */
+            tui->left[tui->screen] = 0;
             return;
         }
     }

@@ -89,14 +89,28 @@ static bool node_line_holds(struct looking *look, size_t line, size_t *cost)
 
 /* ---- lines ---- */
 
+/* What was found may stand beyond an edge of the screen. */
+static void show_column(struct pw_tui *tui, int line)
+{
+    int *left = &tui->left[tui->screen], column, end;
+
+    pw_tui_fill_part(tui, (size_t)line, 1);
+    column = pw_lines_column(&tui->text, (size_t)line, tui->search);
+    end = column + (int)pw_text_width(tui->search);
+    if (column >= 0 && (column <= *left || end > *left + tui->columns - 1))
+        *left = end < tui->columns ? 0 : column - tui->columns / 2;
+}
+
 static void end_at(struct pw_tui *tui, int line)
 {
     tui->find.going = false;
     tui->flash[0] = '\0';
-    if (line >= 0)
+    if (line >= 0) {
         tui->scroll[tui->screen] = line;
-    else
+        show_column(tui, line);
+    } else {
         pw_tui_say(tui, false, "'%s' is not on this screen", tui->search);
+    }
 }
 
 bool pw_tui_find_on(struct pw_tui *tui)

@@ -53,6 +53,27 @@ static void move(struct pw_tui *tui, int steps)
         scroll_lines(tui, steps);
 }
 
+/* Half a screen to the right or back, where a line that is seen goes on there; false: nothing moved. */
+static bool shift_lines(struct pw_tui *tui, int by)
+{
+    int *left = &tui->left[tui->screen], top = tui->scroll[tui->screen], rows = pw_tui_body_rows(tui), last = 0;
+    int before = *left, half = tui->columns / 2 > 1 ? tui->columns / 2 : 1;
+
+    if (by < 0) {
+        *left = *left > half ? *left - half : 0;
+        return *left != before;
+    }
+    pw_tui_fill_part(tui, (size_t)top, (size_t)rows);
+    for (int i = top; i < top + rows; i++) {
+        int end = pw_lines_end(&tui->text, (size_t)i);
+
+        last = end > last ? end : last;
+    }
+    last -= tui->columns - 1; /* the bar at the right edge */
+    *left = *left + half < last ? *left + half : last > *left ? last : *left;
+    return *left != before;
+}
+
 static int page(const struct pw_tui *tui)
 {
     int rows = pw_tui_body_rows(tui) - 2;
@@ -107,7 +128,8 @@ static void act_end(struct pw_tui *tui)
 static void choose_detail(struct pw_tui *tui, size_t signature)
 {
     if (tui->detail != signature)
-        tui->scroll[PW_SCREEN_DETAIL] = tui->scroll[PW_SCREEN_TRENDS] = tui->remark = 0;
+        tui->scroll[PW_SCREEN_DETAIL] = tui->scroll[PW_SCREEN_TRENDS] = tui->remark = tui->left[PW_SCREEN_DETAIL] =
+            tui->left[PW_SCREEN_TRENDS] = 0;
     tui->show_comparison = tui->show_comparison && tui->detail == signature;
     tui->detail = signature;
 }
@@ -132,6 +154,8 @@ void pw_tui_go(struct pw_tui *tui, pw_screen screen)
     if ((screen == PW_SCREEN_HELP || screen == PW_SCREEN_MESSAGES) && tui->screen != PW_SCREEN_HELP &&
         tui->screen != PW_SCREEN_MESSAGES)
         tui->back = tui->screen;
+    if (screen != tui->screen)
+        tui->left[screen] = 0;
     tui->screen = screen;
     if (screen == PW_SCREEN_TRENDS && tui->whole_graph) {
         tui->ask = PW_ASK_GRAPH;
@@ -331,12 +355,14 @@ static void act_unfold(struct pw_tui *tui)
 {
     if (tui->screen == PW_SCREEN_INVENTORY)
         fold(tui, true);
+    else if (!shift_lines(tui, 1))
+        hint(tui, "no line here goes on at the right");
 }
 static void act_fold(struct pw_tui *tui)
 {
     if (tui->screen == PW_SCREEN_INVENTORY)
         fold(tui, false);
-    else
+    else if (!shift_lines(tui, -1))
         act_back(tui);
 }
 static void act_open(struct pw_tui *tui)
@@ -610,7 +636,8 @@ const struct pw_tui_key pw_tui_global_keys[] = {
     {PW_KEY_PAGE_UP, PW_KEY_CTRL_U, "PgUp, ^U", NULL, NULL, "A page up.", act_page_up},
     {PW_KEY_HOME, 'g', "Home, g", NULL, NULL, "To the top.", act_home},
     {PW_KEY_END, 'G', "End, G", NULL, NULL, "To the end.", act_end},
-    {PW_KEY_LEFT, 'h', "Left, h", NULL, NULL, "Back.", act_fold},
+    {PW_KEY_RIGHT, 'l', "Right, l", NULL, NULL, "To the right, where lines are cut at the edge.", act_unfold},
+    {PW_KEY_LEFT, 'h', "Left, h", NULL, NULL, "To the left again; from the left edge back.", act_fold},
     {'n', 0, "n", NULL, NULL, "To the next line that was looked for.", act_next},
     {'N', 0, "N", NULL, NULL, "The same backwards.", act_previous},
     {PW_KEY_ESCAPE, 0, "Esc", NULL, NULL, "Back; in the inventory it clears the filter.", act_back},
@@ -630,55 +657,6 @@ const struct pw_tui_screen pw_tui_screens[PW_SCREEN_COUNT] = {
 };
 
 /* ---- input ---- */
-
-/* Tab walks through what completes the line as it was typed. */
-static void complete(struct pw_tui *tui, bool back)
-{
-    struct pw_prompt *prompt = &tui->prompt;
-    const char *help;
-    int count = 0;
-
-    if (prompt->kind != PW_PROMPT_COMMAND)
-        return;
-    if (tui->completion < 0)
-        memcpy(tui->completing, prompt->text, sizeof tui->completing);
-    for (struct pw_buf line = {0}; pw_tui_complete(tui, tui->completing, (size_t)count, &line, &help); count++)
-        pw_buf_clear(&line);
-    if (!count)
-        return;
-    tui->completion = tui->completion < 0 ? (back ? count - 1 : 0) : (tui->completion + (back ? count - 1 : 1)) % count;
-    for (struct pw_buf line = {0}; pw_tui_complete(tui, tui->completing, (size_t)tui->completion, &line, &help);) {
-        pw_prompt_set(prompt, pw_buf_text(&line));
-        pw_buf_clear(&line);
-        break;
-    }
-    if (count == 1)
-        tui->completion = -1;
-}
-
-static void on_prompt_key(struct pw_tui *tui, uint32_t key)
-{
-    pw_prompt_kind kind = tui->prompt.kind;
-    bool back = false;
-    pw_prompt_outcome outcome = pw_prompt_key(&tui->prompt, key, &back);
-
-    if (outcome == PW_PROMPT_COMPLETE) {
-        complete(tui, back);
-        return;
-    }
-    tui->completion = -1;
-    if (kind == PW_PROMPT_QUERY) {
-        pw_tui_set_filter(tui, outcome == PW_PROMPT_DROPPED ? tui->filter_before : tui->prompt.text);
-        tui->placed = tui->placed || outcome == PW_PROMPT_ACCEPTED;
-    } else if (kind == PW_PROMPT_SEARCH) {
-        snprintf(tui->search, sizeof tui->search, "%.100s", outcome == PW_PROMPT_DROPPED ? "" : tui->prompt.text);
-        if (outcome == PW_PROMPT_ACCEPTED && tui->search[0])
-            pw_tui_find_next(tui, 1);
-    } else if (outcome == PW_PROMPT_ACCEPTED) {
-        pw_prompt_remember(&tui->prompt, tui->prompt.text);
-        pw_tui_act(tui, tui->prompt.text);
-    }
-}
 
 static bool act_on(struct pw_tui *tui, const struct pw_tui_key *keys, uint32_t key)
 {
@@ -704,7 +682,7 @@ static void on_key(struct pw_tui *tui, uint32_t key)
     tui->flash[0] = '\0';
     tui->find.going = false;
     if (tui->prompt.kind != PW_PROMPT_CLOSED)
-        on_prompt_key(tui, key);
+        pw_tui_prompt_key(tui, key);
     else if (!act_on(tui, pw_tui_screens[tui->screen].keys, key) && !act_on(tui, pw_tui_global_keys, key))
         unknown_key(tui, key);
 }
@@ -715,9 +693,9 @@ static void on_pasted(struct pw_tui *tui, uint32_t key)
     if (tui->prompt.kind == PW_PROMPT_CLOSED)
         snprintf(tui->flash, sizeof tui->flash, "pasted text is only taken where a line is asked for, as after / or :");
     else if (key == PW_KEY_ENTER || key == PW_KEY_TAB)
-        on_prompt_key(tui, ' ');
+        pw_tui_prompt_key(tui, ' ');
     else if (key < PW_KEY_UP)
-        on_prompt_key(tui, key);
+        pw_tui_prompt_key(tui, key);
 }
 
 /* A click on a row moves there, on the row under the cursor it opens it; on a head it sorts; on a line about a

@@ -454,6 +454,7 @@ struct pw_tui {
 
     size_t detail;               /* signature shown */
     int scroll[PW_SCREEN_COUNT]; /* first line shown, for the screens of lines */
+    int left[PW_SCREEN_COUNT];   /* columns of these lines that stand left of the screen */
     int lines[PW_SCREEN_COUNT];  /* lines that the last draw had */
     int chosen[PW_SCREEN_COUNT]; /* of the lines about signatures the one that > points to; -1 none */
     pw_screen detail_from;       /* where Esc goes from the detail */
@@ -631,6 +632,7 @@ void pw_tui_go(struct pw_tui *tui, pw_screen screen);
  * unchanged. */
 bool pw_tui_next_about(struct pw_tui *tui, int *at, int by);
 void pw_tui_act(struct pw_tui *tui, const char *command); /* runs a line of the palette */
+void pw_tui_prompt_key(struct pw_tui *tui, uint32_t key); /* to the open line at the foot; Enter does what it says */
 /* The n-th candidate that completes the palette's line: whole line in `line`, its help; false behind the last. */
 bool pw_tui_complete(const struct pw_tui *tui, const char *typed, size_t n, struct pw_buf *line, const char **help);
 const char *pw_tui_pattern_text(const struct pw_tui *tui, size_t signature); /* "" none */

@@ -257,7 +257,7 @@ static void draw_lines(struct pw_tui *tui, struct pw_canvas *canvas, int top, in
         *scroll = 0;
     if (*scroll != wanted)
         fill(tui, *scroll, rows);
-    pw_lines_draw(&tui->text, canvas, top, rows, *scroll, tui->search);
+    pw_lines_draw(&tui->text, canvas, top, rows, *scroll, tui->left[tui->screen], tui->search);
     draw_chosen(tui, canvas, top, rows, *scroll);
     if (count > rows && rows > 0) {
         int size = rows * rows / count > 0 ? rows * rows / count : 1;

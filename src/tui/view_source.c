@@ -4,7 +4,7 @@
 
 #include "tui/tui.h"
 
-enum { GUTTER = 7, LINE_MAX_BYTES = 400 };
+enum { GUTTER = 7, LINE_MAX_BYTES = 400, TAB = 4 };
 
 static const char *const severity_names[] = {"note", "warning", "error"};
 static const pw_style severity_styles[] = {PW_STYLE_DIM, PW_STYLE_WARN, PW_STYLE_BAD};
@@ -93,12 +93,40 @@ static bool is_about(const struct pw_tui_remark *remark, const struct source_wal
     return !walk->marker && remark->line == walk->number && !strcmp(remark->file, walk->file);
 }
 
+/* The line's text, tabs as blanks up to the next stop. */
+static void put_text(struct pw_buf *out, const struct source_walk *walk)
+{
+    size_t column = 0;
+
+    for (size_t i = 0; i < walk->length && i < LINE_MAX_BYTES; i++) {
+        char c = walk->line[i];
+
+        if (c == '\t')
+            for (size_t stop = (column / TAB + 1) * TAB; column < stop; column++)
+                pw_buf_putc(out, ' ');
+        else
+            pw_buf_putc(out, c);
+        column += c != '\t' && ((unsigned char)c & 0xc0) != 0x80;
+    }
+}
+
+/* Where a compiler's column, which counts bytes, stands on the screen. */
+static int column_of(const struct source_walk *walk, int number)
+{
+    size_t column = 0;
+
+    for (size_t i = 0; i < walk->length && i + 1 < (size_t)(number > 0 ? number : 1); i++)
+        column =
+            walk->line[i] == '\t' ? (column / TAB + 1) * TAB : column + (((unsigned char)walk->line[i] & 0xc0) != 0x80);
+    return (int)column;
+}
+
 /* The remarks of a line below it, a mark under the column where there is room. */
 static void add_remarks_of(struct pw_lines *lines, const struct pw_tui_build *build, const struct source_walk *walk)
 {
     for (size_t i = 0; i < build->count; i++) {
         const struct pw_tui_remark *remark = &build->remarks[i];
-        int indent = GUTTER + (remark->column > 0 ? remark->column - 1 : 0);
+        int indent = GUTTER + column_of(walk, remark->column);
         size_t at = lines->count;
 
         if (!is_about(remark, walk))
@@ -129,6 +157,7 @@ void pw_view_source(const struct pw_tui *tui, struct pw_lines *lines, size_t sig
     const char *language, *source;
     const struct pw_kernel *kernel = pw_tui_kernel(tui, signature, &language, &source);
     const struct pw_tui_build *build;
+    struct pw_buf text = {0};
 
     if (!kernel)
         return;
@@ -147,9 +176,12 @@ void pw_view_source(const struct pw_tui *tui, struct pw_lines *lines, size_t sig
             continue;
         }
         pw_lines_addf(lines, PW_STYLE_DIM, 1, "%*d", GUTTER - 2, walk.number);
-        pw_lines_moref(lines, PW_STYLE_NORMAL, GUTTER, "%.*s",
-                       (int)(walk.length < LINE_MAX_BYTES ? walk.length : LINE_MAX_BYTES), walk.line);
+        text.size = 0;
+        put_text(&text, &walk);
+        if (text.size)
+            pw_lines_more(lines, PW_STYLE_NORMAL, GUTTER, pw_buf_text(&text));
         if (build)
             add_remarks_of(lines, build, &walk);
     }
+    pw_buf_clear(&text);
 }

@@ -111,6 +111,57 @@ static void below(struct pw_tui *tui, const char *text, const char *wanted)
         fail_msg("'%s' does not stand below '%s':\n%s", wanted, text, screen_of(tui));
 }
 
+/* Lines that the edge cuts are read to their ends, and from the left edge the same key goes back. */
+static void test_sideways(void **state)
+{
+    struct pw_tui *tui = open_detail();
+
+    (void)state;
+    pw_tui_resize(tui, 60, 50);
+    shows(tui, "     1 __kernel void mine(__global const float ...\n");
+    hides(tui, "float *Y)");
+    press(tui, "l");
+    shows(tui, "\n<mine(__global const float *X, __global float *Y)\n\n"); /* a short line is past */
+    hides(tui, "__kernel");
+    press(tui, "l");
+    shows(tui, "no line here goes on at the right");
+    press(tui, "h");
+    shows(tui, "     1 __kernel void mine(");
+    assert_int_equal(tui->screen, PW_SCREEN_DETAIL);
+    press(tui, "/float *Y\n"); /* what is found is shown */
+    shows(tui, "float *Y)");
+    press(tui, "/void mine\n");
+    shows(tui, "     1 __kernel void mine(");
+    press(tui, "l1\033/softmax\n2"); /* another signature begins at the left */
+    assert_int_equal(tui->left[PW_SCREEN_DETAIL], 0);
+    press(tui, "h");
+    assert_int_equal(tui->screen, PW_SCREEN_INVENTORY);
+    close_tui(tui);
+}
+
+/* Tabs stand for columns, and a compiler's column, which counts them as one, is found. */
+static void test_tabs(void **state)
+{
+    struct pw_tui *tui;
+    struct pw_ops_dir dir = {.path = folder};
+    struct pw_error err = {0};
+    struct pw_kernels *tabbed = NULL;
+    const struct pw_kernel *kept = kernel_impl.kernel;
+
+    (void)state;
+    write_file("mine.cl",
+               "__kernel void mine(__global const float *X, __global float *Y)\n{\n\tif (X)\n\t\tY[0] =  \t0;\n}\n");
+    assert_int_equal(pw_kernels_load(&dir, 1, &tabbed, &err), PW_OK);
+    kernel_impl.kernel = pw_kernels_find(tabbed, "mine");
+    tui = open_detail();
+    built(tui, PW_VERDICT_ERROR, "mine.cl:4:3: error: no such thing\n");
+    below(tui, "     3     if (X)", "     4         Y[0] =      0;\n               ^ error: no such thing\n");
+    close_tui(tui);
+    write_file("mine.cl", mine);
+    kernel_impl.kernel = kept;
+    pw_kernels_destroy(tabbed);
+}
+
 static void test_at_their_lines(void **state)
 {
     struct pw_tui *tui = open_detail();
@@ -284,13 +335,10 @@ static void test_call(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_at_their_lines),
-                                       cmocka_unit_test(test_forms),
-                                       cmocka_unit_test(test_own_words),
-                                       cmocka_unit_test(test_going),
-                                       cmocka_unit_test(test_recalled),
-                                       cmocka_unit_test(test_edited),
-                                       cmocka_unit_test(test_call)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sideways), cmocka_unit_test(test_tabs),      cmocka_unit_test(test_at_their_lines),
+        cmocka_unit_test(test_forms),    cmocka_unit_test(test_own_words), cmocka_unit_test(test_going),
+        cmocka_unit_test(test_recalled), cmocka_unit_test(test_edited),    cmocka_unit_test(test_call)};
 
     return cmocka_run_group_tests(tests, setup, teardown);
 }
