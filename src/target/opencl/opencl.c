@@ -163,6 +163,7 @@ static int opencl_open(const char *spec, void **out, char *message, size_t messa
     pw_opencl_device_text(device->device, CL_DEVICE_VERSION, version, sizeof version);
     snprintf(device->identity, sizeof device->identity, "%s|%s|%s|%s", platform, name, driver, version);
     device->in_place = pw_opencl_in_place(device->platform, device->device);
+    device->coherent = pw_opencl_coherent(device->platform, device->device);
     /* Oclgrind 21.10 forgets what was written to a buffer whose address another had before. */
     device->keeps_buffers = strstr(platform, "Oclgrind") && getenv("OCLGRIND_UNINITIALIZED");
     *out = device;
@@ -372,7 +373,10 @@ static int opencl_download(void *handle, void *buffer_handle, void *to, size_t s
     struct pw_opencl_buffer *buffer = buffer_handle;
     cl_int rc = CL_SUCCESS;
     const char *what = "clEnqueueReadBuffer";
-    if (buffer->host == to) {
+    if (buffer->host == to && device->coherent) {
+        what = "clFinish";
+        rc = clFinish(device->queue);
+    } else if (buffer->host == to) {
         /* Mapping is what makes results visible in memory that is used in place. */
         what = "clEnqueueMapBuffer";
         void *map = clEnqueueMapBuffer(device->queue, buffer->mem, CL_TRUE, CL_MAP_READ, 0, size, 0, NULL, NULL, &rc);

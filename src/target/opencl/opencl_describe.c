@@ -74,6 +74,15 @@ bool pw_opencl_in_place(cl_platform_id platform, cl_device_id device)
            number(device, CL_DEVICE_HOST_UNIFIED_MEMORY);
 }
 
+/* PoCL's CPU device has no other memory: mapping there moves nothing, but costs two more rounds through its threads.
+ * Elsewhere OpenCL promises to show results only in what is mapped. */
+bool pw_opencl_coherent(cl_platform_id platform, cl_device_id device)
+{
+    char name[128];
+    pw_opencl_platform_text(platform, CL_PLATFORM_NAME, name, sizeof name);
+    return pw_opencl_in_place(platform, device) && strstr(name, "Portable Computing");
+}
+
 static void describe_accuracy(cl_device_id device, struct pw_target_info *info)
 {
     cl_ulong single = number(device, CL_DEVICE_SINGLE_FP_CONFIG);

@@ -16,6 +16,7 @@ struct pw_opencl_device {
     cl_context context;
     cl_command_queue queue;
     bool in_place;      /* buffers use the host's memory */
+    bool coherent;      /* in_place, and what has run is seen there without mapping */
     bool keeps_buffers; /* never gives one back: for a simulator of tiny things */
     cl_event *events;   /* of launches since the last sync */
     size_t event_count, event_cap;
@@ -57,6 +58,7 @@ void pw_opencl_platform_text(cl_platform_id platform, cl_platform_info what, cha
 
 int pw_opencl_describe(void *device, struct pw_target_info *info, char *message, size_t message_size);
 bool pw_opencl_in_place(cl_platform_id platform, cl_device_id device);
+bool pw_opencl_coherent(cl_platform_id platform, cl_device_id device);
 
 /* ---- opencl_cache.c: binaries by content ---- */
 
