@@ -224,33 +224,12 @@ pw_status pw_baseline_save_pending(const char *folder, const struct pw_baseline 
 
 /* ---- approval ---- */
 
-/* Writes beside the final name and links it there: link refuses a name that exists, so no number is given twice even
- * where locks do not work. *taken: the name exists. */
-static pw_status publish(const char *path, const char *text, size_t size, bool *taken, struct pw_error *err)
-{
-    struct pw_buf draft = {0};
-    pw_status status;
-
-    *taken = false;
-    pw_buf_printf(&draft, "%s.%ld.draft", path, (long)getpid());
-    status = draft.failed ? pw_error_memory(err, strlen(path)) : pw_file_write(pw_buf_text(&draft), text, size, err);
-    if (status == PW_OK) {
-        if (link(pw_buf_text(&draft), path) != 0) {
-            if (errno == EEXIST)
-                *taken = true;
-            else
-                status = pw_error_set(err, PW_ERR_IO, "cannot create '%s': %s", path, strerror(errno));
-        }
-        unlink(pw_buf_text(&draft));
-    }
-    pw_buf_clear(&draft);
-    return status;
-}
-
 struct pending {
     const char *path;
     struct pw_baseline baseline;
-    struct pw_hash128 hash; /* of the file as it was read */
+    struct pw_hash128 hash;      /* of the file as it was read */
+    struct pw_buf draft, target; /* names: written beside, to become */
+    bool linked;                 /* the target is there, by us */
 };
 
 static pw_status hash_file(const char *path, struct pw_hash128 *out, struct pw_error *err)
@@ -265,18 +244,22 @@ static pw_status hash_file(const char *path, struct pw_hash128 *out, struct pw_e
 }
 
 /* The pending file goes, unless somebody recorded a new one since. */
-static void remove_pending(const struct pending *pending)
+static pw_status remove_pending(const struct pending *pending, int number, struct pw_error *err)
 {
     struct pw_hash128 now;
 
-    if (hash_file(pending->path, &now, NULL) == PW_OK && now.high == pending->hash.high && now.low == pending->hash.low)
-        unlink(pending->path);
+    if (hash_file(pending->path, &now, NULL) != PW_OK || now.high != pending->hash.high ||
+        now.low != pending->hash.low || unlink(pending->path) == 0)
+        return PW_OK;
+    return pw_error_set(err, PW_ERR_IO, "approved as number %d, but '%s' is still there and cannot be removed: %s",
+                        number, pending->path, strerror(errno));
 }
 
-static pw_status approve_one(const char *folder, struct pending *pending, const struct pw_baseline_approval *approval,
-                             int number, bool *taken, struct pw_buf *paths, struct pw_error *err)
+/* Whole and on the disk, beside the name that it is to have. */
+static pw_status write_draft(const char *folder, struct pending *pending, const struct pw_baseline_approval *approval,
+                             int number, struct pw_error *err)
 {
-    struct pw_buf text = {0}, path = {0};
+    struct pw_buf text = {0};
     struct pw_baseline *b = &pending->baseline;
     pw_status status;
 
@@ -287,15 +270,48 @@ static pw_status approve_one(const char *folder, struct pending *pending, const 
     status = pw_baseline_print(b, &text, err);
     if (status == PW_OK)
         status = check_readable(&text, err);
-    put_name(&path, folder, b->kind, b->environment_id, number);
-    if (status == PW_OK && path.failed)
-        status = pw_error_memory(err, path.size);
+    put_name(&pending->target, folder, b->kind, b->environment_id, number);
+    pw_buf_printf(&pending->draft, "%s.%ld.draft", pw_buf_text(&pending->target), (long)getpid());
+    if (status == PW_OK && (pending->target.failed || pending->draft.failed))
+        status = pw_error_memory(err, pending->target.size);
     if (status == PW_OK)
-        status = publish(pw_buf_text(&path), pw_buf_text(&text), text.size, taken, err);
-    if (status == PW_OK && !*taken)
-        pw_buf_printf(paths, "%s\n", pw_buf_text(&path));
+        status = pw_file_write(pw_buf_text(&pending->draft), pw_buf_text(&text), text.size, err);
     pw_buf_clear(&text);
-    pw_buf_clear(&path);
+    return status;
+}
+
+/* link refuses a name that exists, so no number is given twice even where locks do not work. *taken: it exists. */
+static pw_status link_draft(struct pending *pending, bool *taken, struct pw_error *err)
+{
+    const char *target = pw_buf_text(&pending->target);
+
+    pending->linked = link(pw_buf_text(&pending->draft), target) == 0;
+    if (pending->linked)
+        return PW_OK;
+    *taken = errno == EEXIST;
+    return *taken ? PW_OK : pw_error_set(err, PW_ERR_IO, "cannot create '%s': %s", target, strerror(errno));
+}
+
+/* All under one number, or none: what comes after the last draft takes no room on the disk. */
+static pw_status publish(const char *folder, int lock, struct pending *pending, size_t count,
+                         const struct pw_baseline_approval *approval, int number, bool *taken, struct pw_error *err)
+{
+    pw_status status = PW_OK;
+
+    *taken = false;
+    for (size_t i = 0; i < count && status == PW_OK; i++)
+        status = write_draft(folder, &pending[i], approval, number, err);
+    for (size_t i = 0; i < count && status == PW_OK && !*taken; i++)
+        status = link_draft(&pending[i], taken, err);
+    for (size_t i = 0; i < count; i++) {
+        if (pending[i].linked && (status != PW_OK || *taken))
+            unlink(pw_buf_text(&pending[i].target));
+        if (pending[i].draft.size && !pending[i].draft.failed)
+            unlink(pw_buf_text(&pending[i].draft));
+        pw_buf_clear(&pending[i].draft);
+    }
+    if (status == PW_OK && !*taken)
+        fsync(lock); /* before the pending ones go; a folder that cannot be synced is let be */
     return status;
 }
 
@@ -325,6 +341,7 @@ pw_status pw_baseline_approve(const char *folder, const struct pw_baseline_appro
     struct pending *pending = NULL;
     size_t count = 0, pending_count = 0;
     int lock = -1, highest = 0;
+    bool taken = true;
     pw_status status = PW_OK;
 
     *approved = 0;
@@ -342,18 +359,17 @@ pw_status pw_baseline_approve(const char *folder, const struct pw_baseline_appro
     if (status == PW_OK && !pending_count)
         status =
             pw_error_set(err, PW_ERR_USAGE, "%s: nothing is pending; portwright baseline record makes one", folder);
-    for (size_t i = 0; i < pending_count && status == PW_OK;) {
-        bool taken = false;
-
-        *number = highest + 1;
-        status = approve_one(folder, &pending[i], approval, *number, &taken, paths, err);
-        if (status == PW_OK && taken)
-            highest++; /* by an approval that our lock did not hold back */
-        else if (status == PW_OK)
-            i++;
+    while (status == PW_OK && taken) { /* by an approval that our lock did not hold back */
+        *number = ++highest;
+        status = publish(folder, lock, pending, pending_count, approval, *number, &taken, err);
+        for (size_t i = 0; i < pending_count; i++) {
+            if (status == PW_OK && !taken)
+                pw_buf_printf(paths, "%s\n", pw_buf_text(&pending[i].target));
+            pw_buf_clear(&pending[i].target);
+        }
     }
     for (size_t i = 0; i < pending_count && status == PW_OK; i++) {
-        remove_pending(&pending[i]);
+        status = remove_pending(&pending[i], *number, err);
         (*approved)++;
     }
     for (size_t i = 0; i < pending_count; i++)

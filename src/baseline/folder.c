@@ -99,6 +99,34 @@ static void sweep(const char *folder, int fd)
     pw_free(names);
 }
 
+static void tidy_one(const char *folder)
+{
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+    if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
+        sweep(folder, fd);
+    pw_folder_unlock(fd);
+}
+
+void pw_folder_tidy(const char *folder)
+{
+    struct pw_buf path = {0};
+    struct pw_error ignored = {0};
+    char **names = NULL;
+    size_t count = 0;
+
+    if (pw_file_list(folder, &names, &count, &ignored) != PW_OK)
+        return;
+    tidy_one(folder);
+    for (size_t i = 0; i < count; i++) {
+        pw_file_join(&path, folder, names[i]);
+        if (!path.failed)
+            tidy_one(pw_buf_text(&path));
+    }
+    pw_buf_clear(&path);
+    pw_free(names);
+}
+
 pw_status pw_folder_lock(const char *folder, int *fd, struct pw_error *err)
 {
     int64_t deadline = pw_clock_ns() + LOCK_WAIT_NS;

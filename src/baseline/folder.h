@@ -19,5 +19,7 @@ void pw_folder_safe_name(struct pw_buf *out, const char *name);
  * killed go. */
 pw_status pw_folder_lock(const char *folder, int *fd, struct pw_error *err);
 void pw_folder_unlock(int fd); /* -1 is fine */
+/* Unfinished files go from a graph's folder and those of its targets, where nobody holds the lock. Waits for nobody. */
+void pw_folder_tidy(const char *folder);
 
 #endif

@@ -71,6 +71,8 @@ void pw_session_triage_open(struct pw_session *session, struct pw_triage **triag
     struct pw_error err = {0};
     pw_status status = pw_folder_graph(TRIAGE_ROOT, session->graph_id, session->model->path, &path, &err);
 
+    if (status == PW_OK && !path.failed)
+        pw_folder_tidy(pw_buf_text(&path));
     pw_buf_puts(&path, "/triage.yaml");
     if (status == PW_OK)
         status = path.failed ? pw_error_memory(&err, path.size)

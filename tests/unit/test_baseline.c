@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -275,6 +276,31 @@ static void test_approval(void **state)
     pw_arena_clear(&arena);
 }
 
+/* A disk that is full half way through an approval (here: a folder where a file is to be written) gives no number. */
+static void test_approved_together(void **state)
+{
+    struct pw_baseline precision = made(PW_BASELINE_PRECISION), throughput = made(PW_BASELINE_THROUGHPUT);
+    struct pw_arena arena = {0};
+    struct pw_error err = {0};
+    char in_the_way[256];
+    int number = 0;
+
+    (void)state;
+    save(&precision);
+    save(&throughput);
+    snprintf(in_the_way, sizeof in_the_way, "%s/k/throughput-feedfacefeedface-1.yaml.%ld.draft", folder,
+             (long)getpid());
+    assert_int_equal(mkdir(in_the_way, 0777), 0);
+    assert_int_equal(approve(&number, &err), -1);
+    assert_non_null(strstr(err.message, "throughput-feedfacefeedface-1.yaml"));
+    assert_null(find("latest", PW_BASELINE_PRECISION, &arena));
+    assert_string_equal(find("pending", PW_BASELINE_PRECISION, &arena), "precision-pending.yaml");
+    assert_int_equal(rmdir(in_the_way), 0);
+    assert_int_equal(approve(&number, NULL), 2);
+    assert_int_equal(number, 1);
+    pw_arena_clear(&arena);
+}
+
 /* What a killed writer left unfinished goes with the next change; everything else in the folder stays. */
 static void test_leftovers(void **state)
 {
@@ -296,6 +322,24 @@ static void test_leftovers(void **state)
         snprintf(path, sizeof path, "%s/%s", folder, i < 3 ? left[i] : kept[i - 3]);
         assert_int_equal(pw_file_exists(path), i >= 3);
     }
+}
+
+/* And with the next start, in the folders of the targets too: but not while somebody writes there. */
+static void test_leftovers_at_start(void **state)
+{
+    char path[256];
+    struct pw_error err = {0};
+    int lock = -1;
+
+    (void)state;
+    assert_int_equal(pw_folder_lock(path_of("k"), &lock, &err), PW_OK);
+    snprintf(path, sizeof path, "%s/k/precision-4.yaml.8284.draft", folder);
+    assert_int_equal(pw_file_write(path, "x", 1, &err), PW_OK);
+    pw_folder_tidy(folder);
+    assert_true(pw_file_exists(path));
+    pw_folder_unlock(lock);
+    pw_folder_tidy(folder);
+    assert_false(pw_file_exists(path));
 }
 
 /* Approvals and records at once: every approved file has a number of its own, none was overwritten. */
@@ -710,7 +754,9 @@ int main(void)
         TEST(test_round_trip),
         TEST(test_bad_files),
         TEST(test_approval),
+        TEST(test_approved_together),
         TEST(test_leftovers),
+        TEST(test_leftovers_at_start),
         TEST(test_approvals_at_once),
         TEST(test_unchanged_lines_stay),
         TEST(test_join),
