@@ -51,6 +51,8 @@ struct pw_session_options {
 typedef enum {
     PW_EVENT_DEVICE,   /* the device opened (or failed: error set) */
     PW_EVENT_COVERAGE, /* implementations of every signature found */
+    PW_EVENT_DOING,    /* text: what a job does while nothing is counted, before STARTED or behind the last node;
+                          whole_graph, mode and run_kind as of STARTED */
     PW_EVENT_STARTED,  /* a job began; total cases */
     PW_EVENT_CASE,
     PW_EVENT_SIGNATURE, /* a signature's summary */
@@ -140,12 +142,12 @@ struct pw_event {
     const char *build_log;
     struct pw_hash128 build_source;
     bool built;
-    const char *run_kind; /* STARTED: "bench"; NULL: "check". Static */
+    const char *run_kind; /* DOING, STARTED: "bench"; NULL: "check". Static */
     bool failed;          /* DEVICE, FINISHED, MESSAGE: error holds why */
     struct pw_error error;
     pw_ask ask;            /* ANSWER */
     size_t about;          /* ANSWER: signature. SAVE: not 0: quiet. TRIAGE: not 0: follows a decision */
-    const char *text, *by; /* ANSWER in text; by: of the question. SAVE: contents, path */
+    const char *text, *by; /* ANSWER in text; by: of the question. SAVE: contents, path. DOING */
     size_t text_size;      /* SAVE */
     const struct pw_store_signature_row *rows; /* HISTORY, ANSWER */
     size_t row_count;
@@ -162,7 +164,7 @@ struct pw_event {
     size_t sensitivity_count;
     const struct pw_triage_entry *triage; /* TRIAGE; baseline/triage.h */
     size_t triage_count;
-    bool whole_graph;                    /* STARTED, FINISHED: of pw_session_run; nodes or layers are counted */
+    bool whole_graph;                    /* DOING, STARTED, FINISHED: of pw_session_run; nodes or layers are counted */
     pw_endtoend_mode mode;               /* of that run */
     struct pw_endtoend_node node;        /* NODE */
     struct pw_sweep_layer layer;         /* LAYER */

@@ -148,6 +148,8 @@ static void on_event(void *user, const struct pw_endtoend_event *event)
     if (event->kind == PW_ENDTOEND_NODE)
         pw_session_record_node(run->record, run->session, event->node);
     pw_queue_push(&run->session->events, shown);
+    if (event->kind == PW_ENDTOEND_NODE && event->done == event->total)
+        pw_session_doing(run->session, run->job, "comparing the outputs");
     pw_queue_pause(&run->session->events, SHOWN_AHEAD);
     if (!stored)
         return;
@@ -206,11 +208,17 @@ void pw_session_run_graph(struct pw_session *session, const struct pw_job *job)
     if (!finished)
         return;
     if (!inputs) {
+        size_t count = session->model->graph->input_count;
+
+        pw_session_doing(session, job, "drawing %zu input%s", count, count == 1 ? "" : "s");
         status = pw_inputs_read(session->model, NULL, NULL, 0, &drawn, &err);
         if (status == PW_OK)
             status = pw_inputs_complete(&drawn, session->concrete_inference, session->seed, &err);
         inputs = &drawn;
     }
+    pw_session_doing(session, job, "%s",
+                     job->run->mode == PW_ENDTOEND_SWEEP ? "running the whole graph once, to compare with"
+                                                         : "carrying the inputs to both sides");
     if (session->writer_started && job->run->mode == PW_ENDTOEND_NODES)
         run.record = pw_session_record_create();
     if (status == PW_OK)
@@ -234,6 +242,8 @@ void pw_session_run_graph(struct pw_session *session, const struct pw_job *job)
         pw_session_send_to_store(session, copy);
     }
     pw_session_record_free(run.record);
+    if (session->writer_started)
+        pw_session_doing(session, job, "recording it");
     if (session->writer_started)
         pw_queue_drain(&session->writes); /* "finished" means recorded */
     pw_queue_push(&session->events, finished);

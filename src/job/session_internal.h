@@ -154,6 +154,8 @@ void pw_session_answer(struct pw_session *session, struct pw_store *store, const
 void pw_session_write_file(struct pw_session *session, const struct pw_event *event); /* SAVE, on the writer's thread */
 /* A message for the person, from any thread. */
 void pw_session_say(struct pw_session *session, pw_status status, const char *format, ...) PW_PRINTF(3, 4);
+/* What a job does while it counts nothing; any thread. */
+void pw_session_doing(struct pw_session *session, const struct pw_job *job, const char *format, ...) PW_PRINTF(3, 4);
 
 /* session_build.c: on the writer's thread. Records what a compiler said with a result; into a HISTORY event what it
  * said in earlier sessions. */

@@ -25,6 +25,25 @@ void pw_session_say(struct pw_session *session, pw_status status, const char *fo
     pw_queue_push(&session->events, event);
 }
 
+void pw_session_doing(struct pw_session *session, const struct pw_job *job, const char *format, ...)
+{
+    struct pw_event *event = pw_event_create(PW_EVENT_DOING);
+    char text[160];
+    va_list args;
+
+    if (!event)
+        return;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    event->text = pw_arena_strndup(&event->arena, text, strlen(text));
+    event->job = job->number;
+    event->whole_graph = job->run != NULL;
+    event->mode = job->run ? job->run->mode : PW_ENDTOEND_OUTPUTS;
+    event->run_kind = job->bench ? "bench" : NULL;
+    pw_queue_push(&session->events, event);
+}
+
 /* ---- the store's writer ---- */
 
 /* What opens a run in the write queue: a STARTED event whose error.message is empty. */
@@ -337,6 +356,7 @@ static void run_job(struct pw_session *session, const struct pw_job *job)
 
     if (!finished)
         return;
+    pw_session_doing(session, job, job->bench ? "getting ready to time" : "planning the cases");
     status = concrete_selection(session, job, &selection, &request.signature_count, &err);
     request.signatures = job->case_id ? NULL : selection;
     request.case_id = job->case_id;

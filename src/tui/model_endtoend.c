@@ -171,11 +171,23 @@ static void on_layer(struct pw_tui_endtoend *run, const struct pw_sweep_layer *f
     run->layer_count++;
 }
 
+/* Where it is listed; -1: there is no room. One that fails takes the place of the last that holds. */
+static int place_of_output(struct pw_tui_endtoend *run, bool held)
+{
+    if (run->output_count < (int)(sizeof run->outputs / sizeof *run->outputs))
+        return run->output_count++;
+    run->outputs_hidden++;
+    for (int at = run->output_count - 1; !held && at >= 0; at--)
+        if (run->output_held[at])
+            return at;
+    return -1;
+}
+
 static void on_output(struct pw_tui_endtoend *run, const struct pw_endtoend_output *from)
 {
-    int at = run->output_count;
+    int at = place_of_output(run, from->held);
 
-    if (at == (int)(sizeof run->outputs / sizeof *run->outputs))
+    if (at < 0)
         return;
     if (from->compared)
         snprintf(run->outputs[at], sizeof run->outputs[at], OUTPUT_TEXT, from->name, from->golden.max_error,
@@ -183,7 +195,6 @@ static void on_output(struct pw_tui_endtoend *run, const struct pw_endtoend_outp
     else
         snprintf(run->outputs[at], sizeof run->outputs[at], "%.60s: %.300s", from->name, from->reason);
     run->output_held[at] = from->held;
-    run->output_count++;
 }
 
 void pw_tui_endtoend_event(struct pw_tui *tui, const struct pw_event *event)

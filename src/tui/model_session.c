@@ -245,20 +245,43 @@ static void on_finished(struct pw_tui *tui, const struct pw_event *event)
     side->outcome_failed = tui->flash_failed;
 }
 
-static void on_started(struct pw_tui *tui, const struct pw_event *event, int64_t now_ms)
+/* Which job it is, as STARTED and DOING say. */
+static void name_job(struct pw_tui_side *side, const struct pw_event *event)
 {
     bool sweep = event->whole_graph && event->mode == PW_ENDTOEND_SWEEP;
-    struct pw_tui_side *side = tui->at;
 
-    side->running = true;
-    side->run_begin_ms = now_ms;
     side->job = sweep ? "sweep" : event->whole_graph ? "run" : event->run_kind ? "bench" : "verify";
     side->unit = sweep ? "layers" : event->whole_graph ? "nodes" : event->run_kind ? "signatures" : "cases";
-    side->done = 0;
+}
+
+static void begin_job(struct pw_tui_side *side, int64_t now_ms)
+{
+    side->running = true;
+    side->run_begin_ms = now_ms;
+    side->done = side->total = 0;
+    side->run_error[0] = side->running_text[0] = side->outcome[0] = '\0';
+}
+
+/* Before anything is counted a job is named and can be cancelled too. */
+static void on_doing(struct pw_tui *tui, const struct pw_event *event, int64_t now_ms)
+{
+    struct pw_tui_side *side = tui->at;
+
+    if (!side->running)
+        begin_job(side, now_ms);
+    name_job(side, event);
+    snprintf(side->running_text, sizeof side->running_text, "%s", event->text ? event->text : "");
+}
+
+static void on_started(struct pw_tui *tui, const struct pw_event *event, int64_t now_ms)
+{
+    struct pw_tui_side *side = tui->at;
+
+    begin_job(side, now_ms);
+    name_job(side, event);
     side->total = event->total;
     if (!event->whole_graph && !event->run_kind) /* what a verification found stays until the next one */
         side->failure_count = 0;
-    side->run_error[0] = side->running_text[0] = side->outcome[0] = '\0';
 }
 
 /* What is on the screen is asked for again when a job may have changed it; the rest when it is looked at. */
@@ -366,6 +389,9 @@ void pw_tui_session_event(struct pw_tui *tui, const struct pw_event *event, int6
         if (event->failed)
             pw_tui_say(tui, true, "%s", event->error.message);
         break;
+    case PW_EVENT_DOING:
+        on_doing(tui, event, now_ms);
+        break;
     case PW_EVENT_STARTED:
         on_started(tui, event, now_ms);
         break;
@@ -412,6 +438,6 @@ void pw_tui_session_event(struct pw_tui *tui, const struct pw_event *event, int6
     tui->at->run_now_ms = now_ms;
     /* rows must not jump about while cases stream in, and nodes and outputs change none */
     if (event->kind != PW_EVENT_CASE && event->kind != PW_EVENT_NODE && event->kind != PW_EVENT_OUTPUT &&
-        event->kind != PW_EVENT_PAST)
+        event->kind != PW_EVENT_PAST && event->kind != PW_EVENT_DOING)
         pw_tui_rows_changed(tui);
 }

@@ -309,6 +309,7 @@ struct pw_tui_endtoend {
     char outputs[16][400]; /* a line each */
     bool output_held[16];
     int output_count;
+    size_t outputs_hidden; /* further ones; of these none fails while one that holds is listed */
     struct pw_endtoend_totals totals;
     bool only_divergent;
     bool *only;          /* by signature: whose nodes are listed; owned; NULL: all of them */
@@ -377,7 +378,7 @@ struct pw_tui_side { /* all that belongs to one target */
     size_t done, total;
     const char *unit; /* what they count: "cases", "nodes" …; static */
     int64_t run_begin_ms, run_now_ms;
-    char running_text[96]; /* the last case */
+    char running_text[160]; /* the last case, or what is done where none is counted */
     struct pw_verify_totals totals;
     bool ran;            /* totals hold a finished run */
     char run_error[256]; /* of the job that ran last; "" it went through */

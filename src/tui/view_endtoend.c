@@ -292,11 +292,32 @@ static void add_totals(const struct pw_tui *tui, struct pw_lines *lines)
                   pw_text_bytes(a, sizeof a, (double)t->peak_bytes), pw_text_bytes(b, sizeof b, (double)t->live_bytes));
 }
 
+static void add_going(struct pw_lines *lines, const struct pw_tui_side *side)
+{
+    if (!side->running)
+        pw_lines_addf(lines, PW_STYLE_ACCENT, 1, "not finished %zu/%zu  %s", side->done, side->total, side->run_error);
+    else if (side->done == side->total)
+        pw_lines_addf(lines, PW_STYLE_ACCENT, 1, "running %zu/%zu: %s  c cancels", side->done, side->total,
+                      side->running_text);
+    else
+        pw_lines_addf(lines, PW_STYLE_ACCENT, 1, "running %zu/%zu  c cancels", side->done, side->total);
+}
+
+/* A run of the whole graph of which nothing is counted yet: what is listed is the one before. */
+static bool graph_begins(const struct pw_tui_side *side)
+{
+    return side->running && side->job && !side->total && (!strcmp(side->job, "run") || !strcmp(side->job, "sweep"));
+}
+
 void pw_view_endtoend(struct pw_tui *tui, struct pw_lines *lines)
 {
     struct pw_tui_endtoend *run = &tui->at->endtoend;
 
     run->focus_line = run->list_line = -1;
+    if (graph_begins(tui->at))
+        pw_lines_addf(lines, PW_STYLE_ACCENT, 1, "%s: %s  c cancels", tui->at->job, tui->at->running_text);
+    if (!run->known && graph_begins(tui->at))
+        return;
     if (!run->known) {
         pw_lines_wrap(lines, PW_STYLE_DIM, 2,
                       "The whole graph has not run yet: r compares it node by node with the reference, o only its "
@@ -309,13 +330,14 @@ void pw_view_endtoend(struct pw_tui *tui, struct pw_lines *lines)
         add_totals(tui, lines);
     else if (run->past_run)
         pw_lines_add(lines, PW_STYLE_DIM, 1, "reading its nodes...");
-    else
-        pw_lines_addf(lines, PW_STYLE_ACCENT, 1, "%s %zu/%zu  %s", tui->at->running ? "running" : "not finished",
-                      tui->at->done, tui->at->total, tui->at->running ? "c cancels" : tui->at->run_error);
+    else if (!graph_begins(tui->at))
+        add_going(lines, tui->at);
     if (run->output_count)
         pw_lines_head(lines, "Outputs");
     for (int i = 0; i < run->output_count; i++)
         pw_lines_wrap(lines, run->output_held[i] ? PW_STYLE_GOOD : PW_STYLE_BAD, 3, run->outputs[i]);
+    if (run->outputs_hidden)
+        pw_lines_addf(lines, PW_STYLE_DIM, 3, "and %zu more", run->outputs_hidden);
     if (run->mode == PW_ENDTOEND_SWEEP)
         add_layers(tui, lines);
     if (run->mode != PW_ENDTOEND_NODES)

@@ -25,6 +25,8 @@ static void draw_title(const struct pw_tui *tui, struct pw_canvas *canvas)
     at = pw_canvas_printf(canvas, 0, 0, width, PW_STYLE_TITLE, " portwright  %s", pw_tui_screens[tui->screen].name);
     if (tui->reading)
         snprintf(right, sizeof right, "reading ");
+    else if (tui->at->running && !tui->at->total)
+        snprintf(right, sizeof right, "%s... ", tui->at->job ? tui->at->job : "");
     else if (tui->at->running)
         snprintf(right, sizeof right, "%s %zu/%zu ", tui->at->job ? tui->at->job : "", tui->at->done, tui->at->total);
     else

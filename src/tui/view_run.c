@@ -28,6 +28,10 @@ static void add_progress(const struct pw_tui *tui, struct pw_lines *lines)
     const char *unit = tui->at->unit ? tui->at->unit : "cases";
     char bar[256], left[32];
 
+    if (tui->at->running && !tui->at->total) {
+        pw_lines_addf(lines, PW_STYLE_ACCENT, 1, "%s begins", tui->at->job);
+        return;
+    }
     if (!tui->at->running) {
         pw_lines_addf(lines, PW_STYLE_NORMAL, 1, "%s: %zu of %zu %s", tui->at->job ? tui->at->job : "", tui->at->done,
                       tui->at->total, unit);
@@ -45,7 +49,7 @@ static void add_progress(const struct pw_tui *tui, struct pw_lines *lines)
                        elapsed * (1 - share) < share
                            ? "under a second"
                            : pw_text_duration(left, sizeof left, elapsed * (1 - share) / share));
-    else if (tui->at->running && tui->at->done == tui->at->total)
+    else if (tui->at->running && tui->at->done == tui->at->total && !strcmp(unit, "cases"))
         pw_lines_more(lines, PW_STYLE_DIM, 0, "  timing, one at a time");
 }
 
@@ -86,6 +90,10 @@ void pw_view_run(struct pw_tui *tui, struct pw_lines *lines)
     if (side->device_failed) {
         pw_lines_add(lines, PW_STYLE_NORMAL, 2, "The target could not be used, so nothing can run:");
         pw_lines_wrap(lines, PW_STYLE_BAD, 2, side->device_why);
+        return;
+    }
+    if (!side->running && !side->device_ready) {
+        pw_lines_wrap(lines, PW_STYLE_DIM, 2, "The target is being opened; what is asked for runs as soon as it is.");
         return;
     }
     if (!side->running && !side->outcome[0]) {

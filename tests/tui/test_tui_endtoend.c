@@ -80,6 +80,72 @@ static void test_orders(void **state)
     close_tui(tui);
 }
 
+/* What a run does before its first node and behind its last one is said, and it can be cancelled. */
+static void test_doing(void **state)
+{
+    struct pw_tui *tui = open_tui(30, 80);
+    struct pw_event doing = {
+        .kind = PW_EVENT_DOING, .text = "drawing 2450 inputs", .whole_graph = true, .mode = PW_ENDTOEND_NODES};
+    struct pw_event started = {.kind = PW_EVENT_STARTED, .whole_graph = true, .mode = PW_ENDTOEND_NODES, .total = 1};
+    struct pw_event node = {
+        .kind = PW_EVENT_NODE, .whole_graph = true, .mode = PW_ENDTOEND_NODES, .done = 1, .total = 1};
+    struct pw_event gone = {.kind = PW_EVENT_FINISHED, .failed = true, .whole_graph = true, .mode = PW_ENDTOEND_NODES};
+
+    (void)state;
+    device_opens(tui);
+    press(tui, "5");
+    send(tui, &doing);
+    shows(tui, " run...\n run: drawing 2450 inputs  c cancels\n\n");
+    press(tui, "3");
+    shows(tui, "run begins\n drawing 2450 inputs\n");
+    press(tui, "c");
+    assert_int_equal(tui->intent, PW_INTENT_CANCEL);
+    press(tui, "5");
+    send(tui, &started);
+    shows(tui, "running 0/1  c cancels");
+    node.node =
+        (struct pw_endtoend_node){.node = &nodes[0], .pattern = -1, .implementation = "one", .note = "", .reason = ""};
+    send(tui, &node);
+    doing.text = "comparing the outputs";
+    send(tui, &doing);
+    shows(tui, "running 1/1: comparing the outputs  c cancels");
+    gone.error.status = PW_ERR_CANCELLED;
+    send(tui, &gone);
+    shows(tui, "not finished 1/1  cancelled");
+    doing.text = "drawing 2450 inputs";
+    send(tui, &doing); /* above what there was */
+    shows(tui, " run: drawing 2450 inputs  c cancels\n\n");
+    shows(tui, "mlp/fc");
+    close_tui(tui);
+}
+
+/* Of very many outputs some are listed, those that fail before those that hold, and how many more there are. */
+static void test_many_outputs(void **state)
+{
+    struct pw_tui *tui = open_tui(30, 80);
+    struct pw_event started = {.kind = PW_EVENT_STARTED, .whole_graph = true, .mode = PW_ENDTOEND_OUTPUTS};
+    struct pw_event output = {.kind = PW_EVENT_OUTPUT, .whole_graph = true, .mode = PW_ENDTOEND_OUTPUTS};
+    char name[32];
+
+    (void)state;
+    device_opens(tui);
+    press(tui, "5");
+    send(tui, &started);
+    for (int i = 0; i < 30; i++) {
+        snprintf(name, sizeof name, "out%d", i);
+        output.output = (struct pw_endtoend_output){
+            .name = name, .reason = i == 20 || i == 25 ? "far off" : "", .why = "", .held = i != 20 && i != 25};
+        send(tui, &output);
+    }
+    shows(tui, "out0:");
+    shows(tui, "out13:");
+    hides(tui, "out14:");
+    shows(tui, "out20: far off");
+    shows(tui, "out25: far off");
+    shows(tui, "and 14 more");
+    close_tui(tui);
+}
+
 static void test_jumps(void **state)
 {
     struct pw_tui *tui = open_tui(14, 80);
@@ -574,6 +640,8 @@ static void test_timeline(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_orders),
+                                       cmocka_unit_test(test_doing),
+                                       cmocka_unit_test(test_many_outputs),
                                        cmocka_unit_test(test_jumps),
                                        cmocka_unit_test(test_selection),
                                        cmocka_unit_test(test_only_what_is_seen),
