@@ -74,6 +74,8 @@ struct pw_store_signature_row {
     int cases, held, failed;
     bool gate_failed;           /* also where the target is demanded and the host serves it */
     const char *environment_id; /* of the run; "" unknown */
+    const char *kernel_hash;    /* of the kernel that was measured, "" none or unknown; NULL where the row is made of
+                                   something else than a result */
 };
 
 /* Latest result of each signature of the graph on the target (kind), newest run that has it. */

@@ -7,7 +7,7 @@
 #define RESULT_COLUMNS                                                                                                 \
     "r.run, r.wall_ms, r.signature, s.text, s.op, r.standing, r.coverage, r.implementation, r.reference_name,"         \
     " r.worst_error, r.tolerance, r.worst_ratio, r.target_ns, r.reference_ns, r.cases, r.held, r.failed,"              \
-    " (SELECT environment_id FROM run AS its WHERE its.id = r.run), r.gate_failed"
+    " (SELECT environment_id FROM run AS its WHERE its.id = r.run), r.gate_failed, r.kernel_hash"
 
 static pw_status read_result(sqlite3_stmt *q, struct pw_arena *arena, void *out, struct pw_error *err)
 {
@@ -32,8 +32,9 @@ static pw_status read_result(sqlite3_stmt *q, struct pw_arena *arena, void *out,
     row->failed = sqlite3_column_int(q, 16);
     row->environment_id = pw_store_text_at(q, 17, arena);
     row->gate_failed = sqlite3_column_int(q, 18) != 0;
+    row->kernel_hash = pw_store_text_at(q, 19, arena);
     return row->signature_id && row->signature && row->op && row->standing && row->coverage && row->implementation &&
-                   row->reference_name && row->environment_id
+                   row->reference_name && row->environment_id && row->kernel_hash
                ? PW_OK
                : pw_error_memory(err, sizeof *row);
 }

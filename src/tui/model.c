@@ -219,6 +219,21 @@ const char *pw_tui_verdict(const struct pw_tui *tui, size_t signature, pw_style 
     return "-";
 }
 
+bool pw_tui_outdated(const struct pw_tui *tui, size_t signature)
+{
+    const struct pw_tui_row *row = &tui->at->signatures[signature];
+    const struct pw_impl_list *impls = pw_tui_impls(tui, signature);
+    const struct pw_impl *now = impls && impls->selected >= 0 ? &impls->items[impls->selected] : NULL;
+    char hash[PW_HASH_TEXT];
+
+    if (!row->measured || !row->from_store || !now || !row->implementation[0])
+        return false;
+    if (strncmp(now->name, row->implementation, sizeof row->implementation - 1) != 0)
+        return true;
+    return now->kernel && row->kernel_hash[0] &&
+           strcmp(pw_hash_text(pw_kernel_hash(now->kernel), hash), row->kernel_hash) != 0;
+}
+
 /* What is uncovered or failing, weighted by its share of the work and by how delicate it is. */
 double pw_tui_priority(const struct pw_tui *tui, size_t signature)
 {

@@ -360,6 +360,10 @@ static void on_history(struct pw_tui *tui, const struct pw_event *event)
             if (row->measured || strcmp(tui->inventory->signatures[i].id, from->signature_id) != 0)
                 continue;
             row->measured = row->from_store = true;
+            row->run_id = from->run_id;
+            row->wall_ms = from->wall_ms;
+            snprintf(row->implementation, sizeof row->implementation, "%s", from->implementation);
+            snprintf(row->kernel_hash, sizeof row->kernel_hash, "%s", from->kernel_hash ? from->kernel_hash : "");
             row->host = !strcmp(from->coverage, pw_coverage_name(PW_COVERAGE_HOST)) ||
                         !strcmp(from->coverage, pw_coverage_name(PW_COVERAGE_MISSING));
             snprintf(row->standing, sizeof row->standing, "%s", from->standing);

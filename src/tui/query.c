@@ -144,6 +144,8 @@ static bool match_is(const struct pw_tui *tui, size_t i, const char *value)
         return pw_tui_problem(tui, i);
     if (!strcasecmp(value, "waived"))
         return pw_tui_waived(tui, i);
+    if (!strcasecmp(value, "outdated"))
+        return pw_tui_outdated(tui, i);
     return !strcasecmp(value, "measured") && tui->at->signatures[i].measured;
 }
 
@@ -195,7 +197,8 @@ static const struct {
      "open doing blocked review done none"},
     {"owner", "owner:ana  who works on it", match_owner, NULL, NULL},
     {"note", "note:driver  in the note or the waiver's reason", match_note, NULL, NULL},
-    {"is", "is:problem  marked, problem, measured, waived", match_is, NULL, "marked problem measured waived"},
+    {"is", "is:problem  marked, problem, measured, waived, outdated (of an earlier run, with another kernel)", match_is,
+     NULL, "marked problem measured waived outdated"},
     {"flops", "flops>1  share of the graph's FLOPs in per cent", NULL, number_flops, NULL},
     {"n", "n>3  nodes that have it", NULL, number_nodes, NULL},
     {"error", "error>1e-6  worst error", NULL, number_error, NULL},

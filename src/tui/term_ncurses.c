@@ -37,6 +37,7 @@ static const struct style_look {
 };
 
 /* The terminal says where a paste begins and ends, when it is asked to. */
+#define SIZE_MOST 10000 /* rows or columns of a terminal that there may be */
 #define PASTE_BEGIN (KEY_MAX - 2)
 #define PASTE_END (KEY_MAX - 1)
 #define PASTE_TOLD "\033[?2004h"
@@ -144,6 +145,22 @@ static void set_up_colors(int color)
         init_pair((short)(i + 1), looks[i].foreground, looks[i].background);
 }
 
+/* COLUMNS and LINES of no terminal there is would make curses fail for want of memory: then the terminal is asked. */
+static void mind_sizes(void)
+{
+    static const char *const names[] = {"COLUMNS", "LINES"};
+    int64_t size;
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *value = getenv(names[i]);
+
+        if (value && (!pw_text_int64(value, &size) || size < 1 || size > SIZE_MOST)) {
+            use_env(FALSE);
+            use_tioctl(TRUE);
+        }
+    }
+}
+
 /* Without cursor movement (TERM=dumb) curses answers, but the screen would be a heap of letters. */
 static pw_status open_screen(struct pw_error *err)
 {
@@ -152,6 +169,7 @@ static pw_status open_screen(struct pw_error *err)
 
     if (!name || !*name)
         return pw_error_set(err, PW_ERR_USAGE, "TERM is not set, expected the terminal's name, such as xterm-256color");
+    mind_sizes();
     term.screen = newterm(NULL, stdout, stdin);
     if (!term.screen)
         return pw_error_set(err, PW_ERR_USAGE, "the terminal '%s' is not known (TERM)", name);

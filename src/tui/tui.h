@@ -8,6 +8,7 @@
 #ifndef PW_TUI_TUI_H
 #define PW_TUI_TUI_H
 
+#include "base/hash.h"
 #include "base/map.h"
 #include "base/progress.h"
 #include "bench/advice.h"
@@ -162,7 +163,10 @@ struct pw_tui_bench {                                      /* a benchmark's figu
 
 struct pw_tui_row {  /* what is known of a signature's measurements */
     bool measured;   /* the fields below hold a result */
-    bool from_store; /* of an earlier run */
+    bool from_store; /* of an earlier run: */
+    int64_t run_id, wall_ms;
+    char implementation[64];        /* that was measured in it */
+    char kernel_hash[PW_HASH_TEXT]; /* "" no kernel, or not known */
     bool running;
     bool marked;
     bool unfolded;     /* its nodes are listed */
@@ -646,6 +650,8 @@ double pw_tui_priority(const struct pw_tui *tui, size_t signature);             
 int pw_tui_body_rows(const struct pw_tui *tui);                                      /* rows between title and footer */
 const char *pw_tui_column_name(pw_column column);
 const char *pw_tui_verdict(const struct pw_tui *tui, size_t signature, pw_style *style);
+/* The verdict is of an earlier run, of something else than what serves the signature now. */
+bool pw_tui_outdated(const struct pw_tui *tui, size_t signature);
 
 void pw_view_inventory(struct pw_tui *tui, struct pw_canvas *canvas, int top, int rows);
 /* The items from `first` on, as many as the canvas has rows; the first ones below the summary and the heads. How many

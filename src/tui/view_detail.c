@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "baseline/triage.h"
 #include "tui/tui.h"
 
@@ -151,8 +152,35 @@ static void draw_worst(struct pw_lines *lines, const struct pw_tui_worst *worst)
     draw_histogram(lines, c);
 }
 
-static void draw_measured(struct pw_lines *lines, const struct pw_tui_row *row)
+/* Which run a verdict with a star is of, and whether it is about what serves the signature now. */
+static void draw_earlier(const struct pw_tui *tui, struct pw_lines *lines, size_t signature)
 {
+    const struct pw_tui_row *row = &tui->at->signatures[signature];
+    const struct pw_impl_list *impls = pw_tui_impls(tui, signature);
+    char when[32], text[400];
+
+    if (!row->measured || !row->from_store)
+        return;
+    pw_clock_iso(row->wall_ms, when, sizeof when);
+    when[10] = ' ';
+    snprintf(text, sizeof text, "* in run %lld of %.16s%s%s", (long long)row->run_id, when,
+             row->implementation[0] ? ", with " : "", row->implementation);
+    pw_lines_wrap(lines, PW_STYLE_DIM, 3, text);
+    if (!pw_tui_outdated(tui, signature))
+        return;
+    if (strcmp(impls->items[impls->selected].name, row->implementation) != 0)
+        snprintf(text, sizeof text, "** now %s serves it: v verifies that", impls->items[impls->selected].name);
+    else
+        snprintf(text, sizeof text,
+                 "** another %s than the one that serves it now, of another folder or edited since: "
+                 "v verifies it as it is now",
+                 row->implementation);
+    pw_lines_wrap(lines, PW_STYLE_WARN, 3, text);
+}
+
+static void draw_measured(const struct pw_tui *tui, struct pw_lines *lines, size_t signature)
+{
+    const struct pw_tui_row *row = &tui->at->signatures[signature];
     char a[32], b[32], text[160];
     const char *said = NULL;
 
@@ -162,8 +190,8 @@ static void draw_measured(struct pw_lines *lines, const struct pw_tui_row *row)
         return;
     }
     if (row->measured && !isnan(row->worst_error)) {
-        snprintf(text, sizeof text, "%s: error %.3g of %.3g allowed, the largest share of all cases%s", row->standing,
-                 row->worst_error, row->tolerance, row->from_store ? " (an earlier run)" : "");
+        snprintf(text, sizeof text, "%s: error %.3g of %.3g allowed, the largest share of all cases", row->standing,
+                 row->worst_error, row->tolerance);
         pw_lines_wrap(lines, row->ratio > 1 ? PW_STYLE_BAD : PW_STYLE_NORMAL, 3, text);
     } else if (row->measured) {
         pw_lines_wrap(lines, row->host && row->gate_failed ? PW_STYLE_BAD : PW_STYLE_NORMAL, 3,
@@ -172,6 +200,7 @@ static void draw_measured(struct pw_lines *lines, const struct pw_tui_row *row)
                                            "stay on the host"
                                          : "stays on the host");
     }
+    draw_earlier(tui, lines, signature);
     if (row->target_ns)
         pw_lines_addf(lines, PW_STYLE_NORMAL, 3, "target %s",
                       pw_text_duration(a, sizeof a, (double)row->target_ns / 1e9));
@@ -268,7 +297,7 @@ void pw_view_detail(struct pw_tui *tui, struct pw_lines *lines)
     s = &tui->inventory->signatures[tui->detail];
     draw_what(lines, tui, s);
     pw_view_build(tui, lines, tui->detail);
-    draw_measured(lines, &tui->at->signatures[tui->detail]);
+    draw_measured(tui, lines, tui->detail);
     pw_view_speed(tui, lines, &tui->at->signatures[tui->detail]);
     draw_decisions(lines, tui, tui->detail);
     if (tui->at->history.known && tui->at->history.signature == tui->detail && tui->at->history.count > 1) {

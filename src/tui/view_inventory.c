@@ -80,9 +80,18 @@ static int draw_extent(const struct pw_tui *tui, struct pw_canvas *canvas, int r
     return at - begin;
 }
 
+/* What the stars behind verdicts say, where there are any and there is room. */
+static void draw_legend(struct pw_canvas *canvas, int row, int at, size_t earlier, size_t outdated)
+{
+    const char *text = outdated ? "  ** other kernel" : "  * earlier run";
+
+    if (earlier && at + (int)strlen(text) <= canvas->columns)
+        pw_canvas_text(canvas, row, at, canvas->columns - at, outdated ? PW_STYLE_WARN : PW_STYLE_DIM, text);
+}
+
 static void summary_line(const struct pw_tui *tui, struct pw_canvas *canvas, int row)
 {
-    size_t covered[PW_COVERAGE_COUNT] = {0}, failed = 0, held = 0, attention = 0;
+    size_t covered[PW_COVERAGE_COUNT] = {0}, failed = 0, held = 0, attention = 0, earlier = 0, outdated = 0;
     const struct pw_inventory *inventory = tui->inventory;
     const char *maturity = pw_maturity_name(pw_tui_maturity(tui));
     int at = 1, width = canvas->columns - 1;
@@ -98,6 +107,8 @@ static void summary_line(const struct pw_tui *tui, struct pw_canvas *canvas, int
             covered[impls->coverage]++;
         failed += r->measured && r->gate_failed && !r->host;
         held += r->measured && !strcmp(r->standing, "held");
+        earlier += r->measured && r->from_store;
+        outdated += pw_tui_outdated(tui, i);
     }
     at += draw_extent(tui, canvas, row, at, width - at);
     if (!tui->at->coverage_ready) {
@@ -119,8 +130,10 @@ static void summary_line(const struct pw_tui *tui, struct pw_canvas *canvas, int
     at += pw_canvas_printf(canvas, row, at, width - at, held ? PW_STYLE_GOOD : PW_STYLE_DIM, "held %zu  ", held);
     if (width - at >= (int)(strlen("maturity ") + strlen(maturity)))
         at += pw_canvas_printf(canvas, row, at, width - at, PW_STYLE_DIM, "maturity ");
-    if (width - at >= (int)strlen(maturity)) /* a part of the word would be another claim */
-        pw_canvas_text(canvas, row, at, width - at, PW_STYLE_BOLD, maturity);
+    if (width - at < (int)strlen(maturity)) /* a part of the word would be another claim */
+        return;
+    at += pw_canvas_text(canvas, row, at, width - at, PW_STYLE_BOLD, maturity);
+    draw_legend(canvas, row, at, earlier, outdated);
 }
 
 static void draw_heads(const struct pw_tui *tui, struct pw_canvas *canvas, int row, const int *widths)
@@ -218,7 +231,7 @@ static void draw_cell(const struct pw_tui *tui, struct pw_canvas *canvas, int ro
     case PW_COLUMN_VERDICT:
         show = pw_tui_verdict(tui, signature, &style);
         if (r->from_store && r->measured && !r->running) {
-            snprintf(text, sizeof text, "%s*", show);
+            snprintf(text, sizeof text, "%s%s", show, pw_tui_outdated(tui, signature) ? "**" : "*");
             show = text;
         }
         break;

@@ -162,6 +162,60 @@ static void test_tabs(void **state)
     pw_kernels_destroy(tabbed);
 }
 
+/* A verdict of an earlier run has a star, two where something else serves the signature now; the detail says which. */
+static void test_stars(void **state)
+{
+    static const struct {
+        const char *implementation;
+        int hash; /* -1 none recorded, 0 of another kernel, 1 of this one */
+        const char *verdict, *legend, *says, *outdated;
+    } kinds[] = {
+        {"mine", 1, "failed*  ", "* earlier run\n", "   * in run 7 of 2026-09-21 14:13, with mine\n", NULL},
+        {"mine", -1, "failed*  ", "* earlier run\n", "   * in run 7 of 2026-09-21 14:13, with mine\n", NULL},
+        {"mine", 0, "failed** ", "** other kernel\n", "   * in run 7 of 2026-09-21 14:13, with mine\n",
+         "   ** another mine than the one that serves it now"},
+        {"other", 0, "failed** ", "** other kernel\n", "with other\n", "   ** now mine serves it: v verifies that\n"},
+    };
+    char hash[PW_HASH_TEXT];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        struct pw_store_signature_row row = {.run_id = 7,
+                                             .wall_ms = 1790000000000,
+                                             .signature_id = "aaaaaaaaaaaaaaaa",
+                                             .standing = "failed",
+                                             .coverage = "kernel",
+                                             .implementation = kinds[i].implementation,
+                                             .reference_name = "loops",
+                                             .worst_error = 1,
+                                             .tolerance = 1e-6,
+                                             .worst_ratio = 1e6,
+                                             .gate_failed = true};
+        struct pw_event history = {.kind = PW_EVENT_HISTORY, .rows = &row, .row_count = 1};
+        struct pw_tui *tui = open_tui(60, 120);
+
+        row.kernel_hash = kinds[i].hash < 0    ? ""
+                          : kinds[i].hash == 0 ? "00000000000000000000000000000000"
+                                               : pw_hash_text(pw_kernel_hash(kernel_impl.kernel), hash);
+        tui->at->implementations = with_kernel;
+        send(tui, &history);
+        device_opens(tui);
+        shows(tui, kinds[i].verdict);
+        shows(tui, kinds[i].legend);
+        press(tui, "/is:outdated\n");
+        assert_int_equal(tui->visible_count, kinds[i].outdated ? 1 : 0);
+        press(tui, "\033/matmul\n2");
+        shows(tui, kinds[i].says);
+        if (kinds[i].outdated)
+            shows(tui, kinds[i].outdated);
+        else
+            hides(tui, "   ** ");
+        built(tui, PW_VERDICT_PASS, ""); /* verified anew: no star */
+        hides(tui, "failed*");
+        close_tui(tui);
+    }
+}
+
 static void test_at_their_lines(void **state)
 {
     struct pw_tui *tui = open_detail();
@@ -335,10 +389,11 @@ static void test_call(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sideways), cmocka_unit_test(test_tabs),      cmocka_unit_test(test_at_their_lines),
-        cmocka_unit_test(test_forms),    cmocka_unit_test(test_own_words), cmocka_unit_test(test_going),
-        cmocka_unit_test(test_recalled), cmocka_unit_test(test_edited),    cmocka_unit_test(test_call)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_stars),  cmocka_unit_test(test_sideways),
+                                       cmocka_unit_test(test_tabs),   cmocka_unit_test(test_at_their_lines),
+                                       cmocka_unit_test(test_forms),  cmocka_unit_test(test_own_words),
+                                       cmocka_unit_test(test_going),  cmocka_unit_test(test_recalled),
+                                       cmocka_unit_test(test_edited), cmocka_unit_test(test_call)};
 
     return cmocka_run_group_tests(tests, setup, teardown);
 }

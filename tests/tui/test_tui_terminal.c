@@ -375,6 +375,26 @@ static void test_kinds_of_terminals(void **state)
     }
 }
 
+/* Sizes in the environment that no terminal has are passed over. */
+static void test_sizes_of_no_terminal(void **state)
+{
+    static const char *const kinds[][5] = {
+        {"COLUMNS", "99999999"}, {"LINES", "99999999"}, {"COLUMNS", "-3"}, {"COLUMNS", "0", "LINES", "many"}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        struct terminal t;
+
+        start(&t, small, 24, 80, kinds[i]);
+        until(&t, "signatures");
+        until(&t, "verify all"); /* the foot, at row 24 */
+        until(&t, "\033[24");
+        keys(&t, "q");
+        exits(&t, 0);
+        clear(&t);
+    }
+}
+
 static void test_no_terminal_for_this(void **state)
 {
     static const struct {
@@ -534,6 +554,7 @@ int main(void)
         cmocka_unit_test(test_crash),
         cmocka_unit_test(test_hang_up),
         cmocka_unit_test(test_kinds_of_terminals),
+        cmocka_unit_test(test_sizes_of_no_terminal),
         cmocka_unit_test(test_no_terminal_for_this),
         cmocka_unit_test(test_resize_storm),
         cmocka_unit_test(test_mouse),
