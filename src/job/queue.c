@@ -51,6 +51,7 @@ void pw_event_free(struct pw_event *event)
         pw_bench_report_clear(event->bench);
     pw_free(event->bench);
     pw_session_record_free(event->record);
+    pw_event_free(event->reply);
     pw_arena_clear(&event->arena);
     pw_free(node_of(event));
 }

@@ -24,7 +24,9 @@ static pw_status copy_options(struct pw_session *session, const struct pw_sessio
     session->jobs = options->jobs;
     session->effort = options->effort;
     session->triage = options->triage;
-    if (!session->target || !session->db)
+    session->opened = pw_event_create(PW_EVENT_DEVICE);
+    session->covered = pw_event_create(PW_EVENT_COVERAGE);
+    if (!session->target || !session->db || !session->opened || !session->covered)
         return pw_error_memory(err, sizeof *session);
     return PW_OK;
 }
@@ -107,8 +109,23 @@ pw_status pw_session_open_beside(const struct pw_session *other, const struct pw
     return open_session(options, other->shared, out, err);
 }
 
+struct pw_job *pw_job_create(struct pw_error *err)
+{
+    struct pw_job *job = pw_calloc(1, sizeof *job);
+
+    if (job)
+        job->over = pw_event_create(PW_EVENT_FINISHED);
+    if (job && job->over)
+        return job;
+    pw_job_free(job);
+    pw_error_memory(err, sizeof *job + sizeof *job->over);
+    return NULL;
+}
+
 void pw_job_free(struct pw_job *job)
 {
+    if (!job)
+        return;
     if (job->run) {
         pw_free((char *)(uintptr_t)job->run->layers);
         pw_free((char *)(uintptr_t)job->run->capture_folder);
@@ -119,6 +136,7 @@ void pw_job_free(struct pw_job *job)
     pw_free(job->lock);
     pw_free(job->suspects);
     pw_free(job->kept_root);
+    pw_event_free(job->over);
     pw_free(job);
 }
 
@@ -151,6 +169,8 @@ void pw_session_close(struct pw_session *session)
     pw_session_forget_marks(session);
     pw_free(session->builds);
     pw_free(session->devices);
+    pw_event_free(session->opened);
+    pw_event_free(session->covered);
     pw_device_close(session->device);
     free_kernels(session, session->kernels);
     for (size_t i = 0; i < session->former_count; i++)
@@ -260,7 +280,7 @@ struct pw_event *pw_session_next(struct pw_session *session)
 void pw_session_submit(struct pw_session *session, struct pw_job *job, int *number)
 {
     pthread_mutex_lock(&session->lock);
-    job->number = session->next_job++;
+    job->number = job->over->job = session->next_job++;
     if (session->last_job)
         session->last_job->next = job;
     else
@@ -275,14 +295,14 @@ void pw_session_submit(struct pw_session *session, struct pw_job *job, int *numb
 pw_status pw_session_verify(struct pw_session *session, const size_t *signatures, size_t count, bool timing,
                             int *number, struct pw_error *err)
 {
-    struct pw_job *job = pw_calloc(1, sizeof *job);
+    struct pw_job *job = pw_job_create(err);
 
     if (signatures && !count) {
-        pw_free(job);
+        pw_job_free(job);
         return pw_error_set(err, PW_ERR_USAGE, "nothing is selected");
     }
     if (!job || (signatures && !(job->signatures = pw_calloc(count, sizeof *signatures)))) {
-        pw_free(job);
+        pw_job_free(job);
         return pw_error_memory(err, count * sizeof *signatures);
     }
     if (signatures)
@@ -295,10 +315,10 @@ pw_status pw_session_verify(struct pw_session *session, const size_t *signatures
 
 pw_status pw_session_verify_case(struct pw_session *session, const char *case_id, struct pw_error *err)
 {
-    struct pw_job *job = pw_calloc(1, sizeof *job);
+    struct pw_job *job = pw_job_create(err);
 
     if (!job || !(job->case_id = pw_strdup(case_id))) {
-        pw_free(job);
+        pw_job_free(job);
         return pw_error_memory(err, sizeof *job);
     }
     pw_session_submit(session, job, NULL);
@@ -307,10 +327,10 @@ pw_status pw_session_verify_case(struct pw_session *session, const char *case_id
 
 pw_status pw_session_reload(struct pw_session *session, struct pw_error *err)
 {
-    struct pw_job *job = pw_calloc(1, sizeof *job);
+    struct pw_job *job = pw_job_create(err);
 
     if (!job)
-        return pw_error_memory(err, sizeof *job);
+        return PW_ERR_NO_MEMORY;
     job->reload = true;
     pw_session_submit(session, job, NULL);
     return PW_OK;
@@ -322,16 +342,13 @@ void pw_session_cancel(struct pw_session *session)
     if (session->running)
         session->running->cancel = true;
     for (struct pw_job *job = session->first_job, *next; job; job = next) {
-        struct pw_event *event = pw_event_create(PW_EVENT_FINISHED);
         struct pw_error err = {0};
 
         next = job->next;
         pw_error_set(&err, PW_ERR_CANCELLED, "cancelled before it began");
-        if (event) { /* whoever waits for the job's end hears of it */
-            pw_event_set_error(event, &err);
-            event->job = job->number;
-        }
-        pw_queue_push(&session->events, event);
+        pw_event_set_error(job->over, &err);
+        pw_queue_push(&session->events, job->over);
+        job->over = NULL;
         pw_job_free(job);
     }
     session->first_job = session->last_job = NULL;

@@ -164,14 +164,16 @@ struct pw_event {
     size_t sensitivity_count;
     const struct pw_triage_entry *triage; /* TRIAGE; baseline/triage.h */
     size_t triage_count;
-    bool whole_graph;                    /* DOING, STARTED, FINISHED: of pw_session_run; nodes or layers are counted */
-    pw_endtoend_mode mode;               /* of that run */
-    struct pw_endtoend_node node;        /* NODE */
-    struct pw_sweep_layer layer;         /* LAYER */
-    struct pw_endtoend_output output;    /* OUTPUT */
-    struct pw_endtoend_totals endtoend;  /* FINISHED of a whole graph */
-    struct pw_session_past past;         /* PAST */
-    struct pw_session_record *record;    /* within the session: what FINISHED gives the store beside; owned */
+    bool whole_graph;                   /* DOING, STARTED, FINISHED: of pw_session_run; nodes or layers are counted */
+    pw_endtoend_mode mode;              /* of that run */
+    struct pw_endtoend_node node;       /* NODE */
+    struct pw_sweep_layer layer;        /* LAYER */
+    struct pw_endtoend_output output;   /* OUTPUT */
+    struct pw_endtoend_totals endtoend; /* FINISHED of a whole graph */
+    struct pw_session_past past;        /* PAST */
+    struct pw_session_record *record;   /* within the session: what FINISHED gives the store beside; owned */
+    struct pw_event *reply; /* within the session: made with a question or a decision, so that short memory leaves
+                               nobody waiting for the answer; owned */
     const struct pw_session_pair *pairs; /* FINISHED of a confirmation */
     size_t pair_count;
 };

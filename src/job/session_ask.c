@@ -151,13 +151,12 @@ static answer *const answers[PW_ASK_COUNT] = {[PW_ASK_HISTORY] = pw_session_answ
                                               [PW_ASK_COMPARE] = pw_session_answer_compare,
                                               [PW_ASK_NODES] = pw_session_answer_nodes};
 
-void pw_session_answer(struct pw_session *session, struct pw_store *store, const struct pw_event *question)
+void pw_session_answer(struct pw_session *session, struct pw_store *store, struct pw_event *question)
 {
-    struct pw_event *event = pw_event_create(PW_EVENT_ANSWER);
+    struct pw_event *event = question->reply;
     struct pw_error err = {0};
 
-    if (!event)
-        return;
+    question->reply = NULL;
     event->ask = question->ask;
     event->about = question->about;
     event->text = question->text; /* the question outlives its answer's making */
@@ -183,9 +182,10 @@ pw_status pw_session_ask(struct pw_session *session, pw_ask ask, size_t signatur
     }
     event->ask = ask;
     event->about = signature;
+    event->reply = pw_event_create(PW_EVENT_ANSWER);
     event->text = pw_arena_strndup(&event->arena, text ? text : "", text ? strlen(text) : 0);
     event->by = pw_arena_strndup(&event->arena, by ? by : "", by ? strlen(by) : 0);
-    if (!event->text || !event->by) {
+    if (!event->text || !event->by || !event->reply) {
         pw_event_free(event);
         return pw_error_memory(err, 64);
     }

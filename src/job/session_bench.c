@@ -134,16 +134,15 @@ void pw_session_bench_job(struct pw_session *session, const struct pw_job *job, 
 pw_status pw_session_bench(struct pw_session *session, const size_t *signatures, size_t count,
                            const struct pw_session_bench *options, int *number, struct pw_error *err)
 {
-    struct pw_job *job = pw_calloc(1, sizeof *job);
+    struct pw_job *job = pw_job_create(err);
 
     if (signatures && !count) {
-        pw_free(job);
+        pw_job_free(job);
         return pw_error_set(err, PW_ERR_USAGE, "nothing is selected");
     }
     if (!job || (signatures && !(job->signatures = pw_calloc(count, sizeof *signatures))) ||
         (options->lock && !(job->lock = pw_strdup(options->lock)))) {
-        if (job)
-            pw_job_free(job);
+        pw_job_free(job);
         return pw_error_memory(err, count * sizeof *signatures);
     }
     if (signatures)

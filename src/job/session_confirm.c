@@ -106,9 +106,8 @@ static pw_status hand_over(const struct confirmation *c, struct pw_event *finish
     return PW_OK;
 }
 
-void pw_session_confirm_job(struct pw_session *session, const struct pw_job *job)
+void pw_session_confirm_job(struct pw_session *session, const struct pw_job *job, struct pw_event *over)
 {
-    struct pw_event *finished = pw_event_create(PW_EVENT_FINISHED);
     struct confirmation c = {.session = session, .job = job};
     struct pw_versus_request request = {.device = session->device,
                                         .count = job->suspect_count,
@@ -118,9 +117,7 @@ void pw_session_confirm_job(struct pw_session *session, const struct pw_job *job
     struct pw_error err = {0};
     pw_status status = PW_OK;
 
-    if (!finished)
-        return;
-    c.arena = &finished->arena;
+    c.arena = &over->arena;
     c.kept = pw_calloc(job->suspect_count + 1, sizeof(struct pw_kernels *));
     c.before = pw_calloc(job->suspect_count + 1, sizeof *c.before);
     c.now = pw_calloc(job->suspect_count + 1, sizeof *c.now);
@@ -135,10 +132,9 @@ void pw_session_confirm_job(struct pw_session *session, const struct pw_job *job
     if (status == PW_OK)
         status = pw_versus_run(&request, c.arena, &err);
     if (status == PW_OK)
-        status = hand_over(&c, finished, &err);
+        status = hand_over(&c, over, &err);
     if (status != PW_OK)
-        pw_event_set_error(finished, &err);
-    finished->job = job->number;
+        pw_event_set_error(over, &err);
     for (size_t i = 0; c.kept && i < job->suspect_count; i++)
         pw_kernels_destroy(c.kept[i]);
     pw_free(c.kept);
@@ -146,19 +142,19 @@ void pw_session_confirm_job(struct pw_session *session, const struct pw_job *job
     pw_free(c.before);
     pw_free(c.now);
     pw_free(c.items);
-    pw_queue_push(&session->events, finished);
+    pw_queue_push(&session->events, over);
 }
 
 pw_status pw_session_confirm(struct pw_session *session, const char *kept_root,
                              const struct pw_session_suspect *suspects, size_t count, int64_t time_ns,
                              struct pw_error *err)
 {
-    struct pw_job *job = pw_calloc(1, sizeof *job);
+    struct pw_job *job = pw_job_create(err);
     struct pw_session_suspect *copy = pw_calloc(count + 1, sizeof *copy);
 
     if (!job || !copy || !(job->kept_root = pw_strdup(kept_root))) {
         pw_free(copy);
-        pw_free(job);
+        pw_job_free(job);
         return pw_error_memory(err, count * sizeof *copy);
     }
     memcpy(copy, suspects, count * sizeof *copy);

@@ -23,16 +23,14 @@ void pw_session_keep_peaks(struct pw_session *session, const struct pw_peaks *pe
     pthread_mutex_unlock(&session->lock);
 }
 
-void pw_session_peaks_job(struct pw_session *session, const struct pw_job *job)
+void pw_session_peaks_job(struct pw_session *session, const struct pw_job *job, struct pw_event *over)
 {
-    struct pw_event *event = pw_event_create(PW_EVENT_PEAKS);
     struct pw_peaks peaks = {0};
     struct pw_error err = {0};
     struct pw_quiet quiet;
     pw_status status;
 
-    if (!event)
-        return;
+    over->kind = PW_EVENT_PEAKS;
     pw_quiet_begin(&quiet, NULL, LOCK_WAIT_NS, &job->cancel, NULL); /* without the lock they are disturbed, not wrong */
     pw_quiet_idle(&quiet, IDLE_WAIT_NS);
     status = pw_device_is_reference(session->device)
@@ -42,17 +40,16 @@ void pw_session_peaks_job(struct pw_session *session, const struct pw_job *job)
     if (status == PW_OK)
         pw_session_keep_peaks(session, &peaks);
     else
-        pw_event_set_error(event, &err);
-    event->job = job->number;
-    pw_queue_push(&session->events, event);
+        pw_event_set_error(over, &err);
+    pw_queue_push(&session->events, over);
 }
 
 pw_status pw_session_peaks(struct pw_session *session, struct pw_error *err)
 {
-    struct pw_job *job = pw_calloc(1, sizeof *job);
+    struct pw_job *job = pw_job_create(err);
 
     if (!job)
-        return pw_error_memory(err, sizeof *job);
+        return PW_ERR_NO_MEMORY;
     job->peaks = true;
     pw_session_submit(session, job, NULL);
     return PW_OK;

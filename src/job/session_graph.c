@@ -14,11 +14,11 @@ const struct pw_inputs *pw_session_run_inputs(const struct pw_session *session)
 pw_status pw_session_run(struct pw_session *session, const struct pw_session_run_options *options, int *number,
                          struct pw_error *err)
 {
-    struct pw_job *job = pw_calloc(1, sizeof *job);
+    struct pw_job *job = pw_job_create(err);
     struct pw_session_run_options *copy = pw_calloc(1, sizeof *copy);
 
     if (!job || !copy) {
-        pw_free(job);
+        pw_job_free(job);
         pw_free(copy);
         return pw_error_memory(err, sizeof *job);
     }
@@ -196,17 +196,15 @@ static pw_status run_with(struct graph_run *run, const struct pw_inputs *inputs,
     return status == PW_OK ? finished : status;
 }
 
-void pw_session_run_graph(struct pw_session *session, const struct pw_job *job)
+void pw_session_run_graph(struct pw_session *session, const struct pw_job *job, struct pw_event *over)
 {
-    struct pw_event *finished = pw_event_create(PW_EVENT_FINISHED), *copy;
+    struct pw_event *copy;
     struct graph_run run = {.session = session, .job = job};
     struct pw_inputs drawn = {0};
     const struct pw_inputs *inputs = session->inputs;
     struct pw_error err = {0};
     pw_status status = PW_OK;
 
-    if (!finished)
-        return;
     if (!inputs) {
         size_t count = session->model->graph->input_count;
 
@@ -222,31 +220,32 @@ void pw_session_run_graph(struct pw_session *session, const struct pw_job *job)
     if (session->writer_started && job->run->mode == PW_ENDTOEND_NODES)
         run.record = pw_session_record_create();
     if (status == PW_OK)
-        status = run_with(&run, inputs, &finished->endtoend, &err);
+        status = run_with(&run, inputs, &over->endtoend, &err);
     if (status == PW_OK && pw_model_damaged(session->model))
         status =
             pw_error_set(&err, PW_ERR_IO, "%s shrank while it was in use: the results are void", session->model->path);
     if (status != PW_OK)
-        pw_event_set_error(finished, &err);
-    finished->job = job->number;
-    finished->whole_graph = true;
-    finished->mode = job->run->mode;
+        pw_event_set_error(over, &err);
+    over->whole_graph = true;
+    over->mode = job->run->mode;
     copy = run.started ? pw_event_create(PW_EVENT_FINISHED) : NULL;
     if (copy) {
-        copy->endtoend = finished->endtoend;
+        copy->endtoend = over->endtoend;
         copy->whole_graph = true;
-        copy->failed = finished->failed;
-        copy->error = finished->error;
+        copy->failed = over->failed;
+        copy->error = over->error;
         copy->record = run.record;
         run.record = NULL;
         pw_session_send_to_store(session, copy);
+    } else if (run.started) {
+        pw_session_say(session, PW_ERR_NO_MEMORY, PW_SESSION_NO_END);
     }
     pw_session_record_free(run.record);
     if (session->writer_started)
         pw_session_doing(session, job, "recording it");
     if (session->writer_started)
         pw_queue_drain(&session->writes); /* "finished" means recorded */
-    pw_queue_push(&session->events, finished);
+    pw_queue_push(&session->events, over);
     pw_inputs_clear(&drawn);
 }
 

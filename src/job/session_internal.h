@@ -27,6 +27,7 @@ struct pw_job {
     size_t suspect_count;
     char *kept_root; /* owned */
     int64_t confirm_ns;
+    struct pw_event *over; /* owned: how it ended, made with the job: who waits for it hears of it when memory is out */
 };
 
 /* What the sessions of one graph share: made before any of their threads starts and read-only from then on, but for the
@@ -84,8 +85,9 @@ struct pw_session {
 
     pthread_t worker, writer;
     bool worker_started, writer_started;
-    struct pw_queue events; /* to the client */
-    struct pw_queue writes; /* to the store thread */
+    struct pw_event *opened, *covered; /* the worker's first two events, made before it starts; owned until sent */
+    struct pw_queue events;            /* to the client */
+    struct pw_queue writes;            /* to the store thread */
 
     pthread_mutex_t lock; /* the fields below */
     pthread_cond_t submitted;
@@ -114,14 +116,17 @@ struct pw_session {
     struct pw_impl_list *impls; /* by shown signature; set before COVERAGE is sent */
 };
 
-void pw_job_free(struct pw_job *job);
+struct pw_job *pw_job_create(struct pw_error *err); /* NULL: error set */
+void pw_job_free(struct pw_job *job);               /* NULL is fine */
 void pw_session_submit(struct pw_session *session, struct pw_job *job, int *number);
-/* session_graph.c: a run of the whole graph, on the worker; its events on the writer. */
-void pw_session_run_graph(struct pw_session *session, const struct pw_job *job);
+/* session_graph.c: a run of the whole graph, on the worker; its events on the writer. Here and below `over` is the
+ * job's, sent to the client. */
+void pw_session_run_graph(struct pw_session *session, const struct pw_job *job, struct pw_event *over);
 pw_status pw_session_write_graph(const struct pw_session *session, struct pw_store *store, int64_t run,
                                  const struct pw_event *event, struct pw_error *err);
 const char *pw_session_run_kind(const struct pw_event *started); /* of the store's run */
 void pw_session_send_to_store(struct pw_session *session, struct pw_event *event);
+#define PW_SESSION_NO_END "out of memory: that the run is over is not recorded"
 /* session_nodes.c: what the store keeps of all nodes of a run. Collected on the worker, written by the writer when the
  * run is over. NULL is accepted. */
 struct pw_session_record *pw_session_record_create(void);
@@ -140,7 +145,7 @@ void *pw_session_writer(void *user);
 /* The triage file, on the writer's thread; NULL when it could not be read (said). */
 struct pw_triage;
 void pw_session_triage_open(struct pw_session *session, struct pw_triage **triage);
-void pw_session_triage_event(struct pw_session *session, struct pw_triage *triage, const struct pw_event *event);
+void pw_session_triage_event(struct pw_session *session, struct pw_triage *triage, struct pw_event *event);
 /* session_trends.c: on the writer's thread; store NULL: there is none. */
 typedef pw_status pw_session_answers(struct pw_session *session, struct pw_store *store, struct pw_event *event,
                                      struct pw_error *err);
@@ -150,7 +155,7 @@ void pw_session_forget_marks(struct pw_session *session);
 /* baselines/<graph>/<kind of the target>, appended. */
 pw_status pw_session_baselines_folder(const struct pw_session *session, struct pw_buf *folder, struct pw_error *err);
 /* Answers a question, on the writer's thread; store NULL: there is none. */
-void pw_session_answer(struct pw_session *session, struct pw_store *store, const struct pw_event *question);
+void pw_session_answer(struct pw_session *session, struct pw_store *store, struct pw_event *question);
 void pw_session_write_file(struct pw_session *session, const struct pw_event *event); /* SAVE, on the writer's thread */
 /* A message for the person, from any thread. */
 void pw_session_say(struct pw_session *session, pw_status status, const char *format, ...) PW_PRINTF(3, 4);
@@ -164,11 +169,11 @@ pw_status pw_session_keep_build(struct pw_session *session, struct pw_store *sto
 void pw_session_recall_builds(struct pw_session *session, struct pw_store *store, struct pw_event *event);
 
 /* session_device.c: on the worker; on the writer. */
-void pw_session_peaks_job(struct pw_session *session, const struct pw_job *job);
+void pw_session_peaks_job(struct pw_session *session, const struct pw_job *job, struct pw_event *over);
 void pw_session_keep_peaks(struct pw_session *session, const struct pw_peaks *peaks);
 pw_session_answers pw_session_answer_environment;
 
 /* session_confirm.c: on the worker. */
-void pw_session_confirm_job(struct pw_session *session, const struct pw_job *job);
+void pw_session_confirm_job(struct pw_session *session, const struct pw_job *job, struct pw_event *over);
 
 #endif

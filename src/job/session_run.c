@@ -145,6 +145,7 @@ enum { BATCH = 1000 };
 struct recording {
     struct pw_store *store; /* NULL: nothing is, or not any more */
     int64_t run;            /* 0: none has begun */
+    bool open;              /* it has not ended */
     int batch;              /* rows of nodes since their commit began, 0: none is open */
 };
 
@@ -178,7 +179,7 @@ static pw_status write_row(struct pw_session *session, struct recording *to, con
 }
 
 static pw_status handle(struct pw_session *session, struct recording *to, struct pw_triage *triage,
-                        const struct pw_event *event, struct pw_error *err)
+                        struct pw_event *event, struct pw_error *err)
 {
     pw_status status = is_row(event) ? PW_OK : end_batch(to, err);
 
@@ -188,9 +189,16 @@ static pw_status handle(struct pw_session *session, struct recording *to, struct
         pw_session_write_file(session, event);
     else if (event->kind == PW_EVENT_ANSWER)
         pw_session_answer(session, to->store, event);
+    else if (!to->open && event->kind == PW_EVENT_FINISHED)
+        return status; /* of a job that failed before it had begun */
+    else if (to->store && status == PW_OK && !to->open && event->kind != PW_EVENT_STARTED)
+        /* nor are its results, as if they were the former run's */
+        status = pw_error_set(err, PW_ERR_NO_MEMORY, "out of memory: that a run began was not recorded");
     else if (to->store && status == PW_OK)
         status =
             is_row(event) ? write_row(session, to, event, err) : write_event(session, to->store, &to->run, event, err);
+    if (status == PW_OK && (event->kind == PW_EVENT_STARTED || event->kind == PW_EVENT_FINISHED))
+        to->open = event->kind == PW_EVENT_STARTED;
     return status;
 }
 
@@ -335,10 +343,10 @@ static pw_status concrete_selection(const struct pw_session *session, const stru
     return PW_OK;
 }
 
-static void run_job(struct pw_session *session, const struct pw_job *job)
+static void run_job(struct pw_session *session, const struct pw_job *job, struct pw_event *over)
 {
     struct job_run run = {.session = session, .job = job};
-    struct pw_event *finished = pw_event_create(PW_EVENT_FINISHED), *copy;
+    struct pw_event *copy;
     struct pw_verify_request request = {.inventory = session->concrete,
                                         .kernels = session->kernels,
                                         .device = session->device,
@@ -354,35 +362,34 @@ static void run_job(struct pw_session *session, const struct pw_job *job)
     size_t *selection = NULL;
     pw_status status;
 
-    if (!finished)
-        return;
     pw_session_doing(session, job, job->bench ? "getting ready to time" : "planning the cases");
     status = concrete_selection(session, job, &selection, &request.signature_count, &err);
     request.signatures = job->case_id ? NULL : selection;
     request.case_id = job->case_id;
     if (status == PW_OK && job->bench)
-        pw_session_bench_job(session, job, selection, request.signature_count, finished, &err);
+        pw_session_bench_job(session, job, selection, request.signature_count, over, &err);
     else if (status == PW_OK)
-        status = pw_verify_run(&request, &finished->totals, &err);
+        status = pw_verify_run(&request, &over->totals, &err);
     if (status == PW_OK)
         status = err.status;
     if (status == PW_OK && pw_model_damaged(session->model))
         status =
             pw_error_set(&err, PW_ERR_IO, "%s shrank while it was in use: the results are void", session->model->path);
     if (status != PW_OK)
-        pw_event_set_error(finished, &err);
-    finished->job = job->number;
+        pw_event_set_error(over, &err);
     copy = pw_event_create(PW_EVENT_FINISHED);
     if (copy) {
-        copy->totals = finished->totals;
-        copy->failed = finished->failed;
-        copy->error = finished->error;
+        copy->totals = over->totals;
+        copy->failed = over->failed;
+        copy->error = over->error;
         copy->run_kind = job->bench ? "bench" : NULL;
         pw_session_send_to_store(session, copy);
+    } else {
+        pw_session_say(session, PW_ERR_NO_MEMORY, PW_SESSION_NO_END);
     }
     if (session->writer_started)
         pw_queue_drain(&session->writes); /* "finished" means recorded */
-    pw_queue_push(&session->events, finished);
+    pw_queue_push(&session->events, over);
     pw_free(selection);
 }
 
@@ -408,7 +415,7 @@ static pw_status find_coverage(struct pw_session *session, struct pw_error *err)
 
 static pw_status open_device(struct pw_session *session)
 {
-    struct pw_event *event = pw_event_create(PW_EVENT_DEVICE);
+    struct pw_event *event = session->opened;
     struct pw_device *device = NULL;
     struct pw_error err = {0};
     pw_status status = pw_session_shared_kernels(session->shared, &session->kernels, &err);
@@ -416,8 +423,7 @@ static pw_status open_device(struct pw_session *session)
     if (status == PW_OK)
         status = pw_device_open(session->target, NULL, &device, &err);
     __atomic_store_n(&session->device, device, __ATOMIC_RELEASE); /* whole, for the writer */
-    if (!event)
-        return PW_ERR_NO_MEMORY;
+    session->opened = NULL;
     if (status != PW_OK)
         pw_event_set_error(event, &err);
     else if (!pw_device_is_reference(device) && pw_device_note(device)[0])
@@ -426,17 +432,18 @@ static pw_status open_device(struct pw_session *session)
     return status;
 }
 
-static void send_coverage(struct pw_session *session)
+/* Takes the event. */
+static void send_coverage(struct pw_session *session, struct pw_event *event)
 {
-    struct pw_event *event = pw_event_create(PW_EVENT_COVERAGE);
     struct pw_error err = {0};
 
-    if (event && find_coverage(session, &err) != PW_OK)
+    event->kind = PW_EVENT_COVERAGE;
+    if (find_coverage(session, &err) != PW_OK)
         pw_event_set_error(event, &err);
     pw_queue_push(&session->events, event);
 }
 
-static void reload_kernels(struct pw_session *session)
+static void reload_kernels(struct pw_session *session, struct pw_event *over)
 {
     struct pw_kernels *kernels = NULL, **former;
     struct pw_error err = {0};
@@ -444,28 +451,27 @@ static void reload_kernels(struct pw_session *session)
 
     former = status == PW_OK ? pw_reallocarray(session->former, session->former_count + 1, sizeof *former) : NULL;
     if (!former) {
-        pw_session_say(session, status == PW_OK ? PW_ERR_NO_MEMORY : status, "the former kernels stay: %s",
-                       status == PW_OK ? "out of memory" : err.message);
+        over->kind = PW_EVENT_MESSAGE;
+        over->failed = true;
+        pw_error_set(&over->error, status == PW_OK ? PW_ERR_NO_MEMORY : status, "the former kernels stay: %s",
+                     status == PW_OK ? "out of memory" : err.message);
+        pw_queue_push(&session->events, over);
         pw_kernels_destroy(kernels);
         return;
     }
     session->former = former;
     session->former[session->former_count++] = session->kernels;
     session->kernels = kernels;
-    send_coverage(session);
+    send_coverage(session, over);
 }
 
-static void refuse_job(struct pw_session *session, const struct pw_job *job)
+static void refuse_job(struct pw_session *session, struct pw_event *over)
 {
-    struct pw_event *event = pw_event_create(PW_EVENT_FINISHED);
     struct pw_error err = {0};
 
-    if (!event)
-        return;
     pw_error_set(&err, PW_ERR_TARGET, "the target '%s' could not be used", session->target);
-    pw_event_set_error(event, &err);
-    event->job = job->number;
-    pw_queue_push(&session->events, event);
+    pw_event_set_error(over, &err);
+    pw_queue_push(&session->events, over);
 }
 
 static struct pw_job *next_job(struct pw_session *session)
@@ -493,20 +499,24 @@ void *pw_session_worker(void *user)
     struct pw_job *job;
 
     if (status == PW_OK)
-        send_coverage(session);
+        send_coverage(session, session->covered);
+    session->covered = status == PW_OK ? NULL : session->covered;
     while ((job = next_job(session))) {
+        struct pw_event *over = job->over;
+
+        job->over = NULL;
         if (status == PW_OK && job->reload)
-            reload_kernels(session);
+            reload_kernels(session, over);
         else if (status == PW_OK && job->peaks)
-            pw_session_peaks_job(session, job);
+            pw_session_peaks_job(session, job, over);
         else if (status == PW_OK && job->suspects)
-            pw_session_confirm_job(session, job);
+            pw_session_confirm_job(session, job, over);
         else if (status == PW_OK && job->run)
-            pw_session_run_graph(session, job);
+            pw_session_run_graph(session, job, over);
         else if (status == PW_OK)
-            run_job(session, job);
+            run_job(session, job, over);
         else
-            refuse_job(session, job);
+            refuse_job(session, over);
         pthread_mutex_lock(&session->lock);
         session->running = NULL;
         pthread_mutex_unlock(&session->lock);

@@ -21,35 +21,36 @@ static pw_status copy_entries(const struct pw_triage_entry *entries, size_t coun
     return PW_OK;
 }
 
-/* answers: a decision, so that the client knows how many of its decisions these entries have. */
-static void send_entries(struct pw_session *session, const struct pw_triage *triage, bool answers)
+/* reply: to a decision, so that the client knows how many of its decisions these entries have; NULL: to none. */
+static void send_entries(struct pw_session *session, const struct pw_triage *triage, struct pw_event *reply)
 {
     size_t count = pw_triage_count(triage);
-    struct pw_event *event = pw_event_create(PW_EVENT_TRIAGE);
+    struct pw_event *event = reply ? reply : pw_event_create(PW_EVENT_TRIAGE);
     struct pw_triage_entry *copy = event ? pw_arena_alloc(&event->arena, count + 1, sizeof *copy) : NULL;
+    struct pw_error err = {0};
 
-    if (!copy) {
+    for (size_t i = 0; copy && i < count; i++)
+        copy[i] = *pw_triage_at(triage, i);
+    if (copy) {
+        event->triage = copy;
+        event->triage_count = count;
+    } else if (reply) { /* the client waits for it before it takes what others decided */
+        pw_error_memory(&err, count * sizeof *copy);
+        pw_event_set_error(event, &err);
+    } else {
         pw_event_free(event);
         return;
     }
-    for (size_t i = 0; i < count; i++)
-        copy[i] = *pw_triage_at(triage, i);
-    event->triage = copy;
-    event->triage_count = count;
-    event->about = answers;
+    event->about = reply != NULL;
     pw_queue_push(&session->events, event);
 }
 
-static void refuse(struct pw_session *session)
+static void refuse(struct pw_session *session, struct pw_event *reply)
 {
-    struct pw_event *event = pw_event_create(PW_EVENT_TRIAGE);
-
     pw_session_say(session, PW_ERR_IO, "the decision was not kept: the triage file could not be read");
-    if (!event)
-        return;
-    event->failed = true;
-    event->about = true;
-    pw_queue_push(&session->events, event);
+    reply->failed = true;
+    reply->about = true;
+    pw_queue_push(&session->events, reply);
 }
 
 static void say_conflicts(struct pw_session *session, const struct pw_triage *triage)
@@ -78,22 +79,24 @@ void pw_session_triage_open(struct pw_session *session, struct pw_triage **triag
         status = path.failed ? pw_error_memory(&err, path.size)
                              : pw_triage_open(pw_buf_text(&path), session->graph_id, name, triage, &err);
     if (status == PW_OK)
-        send_entries(session, *triage, false);
+        send_entries(session, *triage, NULL);
     else
         pw_session_say(session, status, "decisions can't be kept: %s", err.message);
     pw_buf_clear(&path);
 }
 
 /* A decision, or (without entries) a look whether somebody else changed the file. */
-void pw_session_triage_event(struct pw_session *session, struct pw_triage *triage, const struct pw_event *event)
+void pw_session_triage_event(struct pw_session *session, struct pw_triage *triage, struct pw_event *event)
 {
+    struct pw_event *reply = event->reply;
     struct pw_error err = {0};
     pw_status status = PW_OK;
     bool changed = event->triage_count > 0;
 
+    event->reply = NULL;
     if (!triage) {
-        if (event->triage_count)
-            refuse(session);
+        if (reply)
+            refuse(session, reply);
         return;
     }
     if (!event->triage_count && !pw_triage_stale(triage))
@@ -108,7 +111,7 @@ void pw_session_triage_event(struct pw_session *session, struct pw_triage *triag
     if (status != PW_OK)
         pw_session_say(session, status, "%s", err.message);
     if (changed)
-        send_entries(session, triage, event->triage_count > 0);
+        send_entries(session, triage, reply);
 }
 
 pw_status pw_session_triage(struct pw_session *session, const struct pw_triage_entry *entries, size_t count,
@@ -116,7 +119,9 @@ pw_status pw_session_triage(struct pw_session *session, const struct pw_triage_e
 {
     struct pw_event *event = pw_event_create(PW_EVENT_TRIAGE);
 
-    if (!event || (count && copy_entries(entries, count, event) != PW_OK)) {
+    if (event && count)
+        event->reply = pw_event_create(PW_EVENT_TRIAGE);
+    if (!event || (count && (!event->reply || copy_entries(entries, count, event) != PW_OK))) {
         pw_event_free(event);
         return pw_error_memory(err, count * sizeof *entries);
     }

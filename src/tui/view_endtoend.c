@@ -309,25 +309,43 @@ static bool graph_begins(const struct pw_tui_side *side)
     return side->running && side->job && !side->total && (!strcmp(side->job, "run") || !strcmp(side->job, "sweep"));
 }
 
+/* Why not all nodes of a recorded run are listed. */
+static const char *add_unread(char *dst, size_t size, const struct pw_tui_endtoend *run, const char *why)
+{
+    snprintf(dst, size, "only %zu of its nodes could be read: %s", run->node_count, why);
+    return dst;
+}
+
 void pw_view_endtoend(struct pw_tui *tui, struct pw_lines *lines)
 {
     struct pw_tui_endtoend *run = &tui->at->endtoend;
+    const char *unread = tui->at->no_answer[PW_ASK_NODES];
+    char text[320];
 
     run->focus_line = run->list_line = -1;
     if (graph_begins(tui->at))
         pw_lines_addf(lines, PW_STYLE_ACCENT, 1, "%s: %s  c cancels", tui->at->job, tui->at->running_text);
     if (!run->known && graph_begins(tui->at))
         return;
+    if (!run->known && unread[0]) {
+        snprintf(text, sizeof text, "What the newest recorded run said of the nodes could not be read: %s", unread);
+        pw_lines_wrap(lines, PW_STYLE_BAD, 2, text);
+    }
     if (!run->known) {
-        pw_lines_wrap(lines, PW_STYLE_DIM, 2,
-                      "The whole graph has not run yet: r compares it node by node with the reference, o only its "
-                      "outputs, s ranks its layers by what narrower types cost.");
+        pw_lines_wrap(
+            lines, PW_STYLE_DIM, 2,
+            unread[0] ? "r compares the whole graph node by node with the reference, o only its outputs, s "
+                        "ranks its layers by what narrower types cost."
+                      : "The whole graph has not run yet: r compares it node by node with the reference, o only its "
+                        "outputs, s ranks its layers by what narrower types cost.");
         return;
     }
     if (run->past_run)
         add_past(lines, run);
     if (run->finished)
         add_totals(tui, lines);
+    else if (run->past_run && unread[0])
+        pw_lines_wrap(lines, PW_STYLE_BAD, 1, add_unread(text, sizeof text, run, unread));
     else if (run->past_run)
         pw_lines_add(lines, PW_STYLE_DIM, 1, "reading its nodes...");
     else if (!graph_begins(tui->at))

@@ -534,6 +534,36 @@ static void send_past(struct pw_tui *tui, size_t wrong, size_t at, size_t count)
     send(tui, &event);
 }
 
+/* Memory was short while a recorded run was read: the screen says so, and does not go on waiting. */
+static void test_recorded_run_half_read(void **state)
+{
+    struct pw_event answer = {.kind = PW_EVENT_ANSWER, .ask = PW_ASK_NODES, .failed = true};
+    struct pw_tui *tui = open_tui(60, 130);
+
+    (void)state;
+    snprintf(answer.error.message, sizeof answer.error.message, "out of memory (7 bytes wanted)");
+    device_opens(tui);
+    press(tui, "5");
+    send_past(tui, 400, 0, 200);
+    shows(tui, "reading its nodes");
+    send(tui, &answer);
+    press(tui, "k"); /* the message at the foot goes */
+    hides(tui, "reading its nodes");
+    shows(tui, "only 200 of its nodes could be read: out of memory (7 bytes wanted)");
+    run_graph(tui, 400);
+    hides(tui, "could be read");
+    close_tui(tui);
+
+    tui = open_tui(60, 130); /* before any of them came */
+    device_opens(tui);
+    press(tui, "5");
+    send(tui, &answer);
+    press(tui, "k");
+    hides(tui, "has not run yet");
+    shows(tui, "could not be read: out of memory (7 bytes wanted)");
+    close_tui(tui);
+}
+
 /* A recorded run looks as it did when it ran, says which it is, and gives way to a run of this session. */
 static void test_recorded_run(void **state)
 {
@@ -651,6 +681,7 @@ int main(void)
                                        cmocka_unit_test(test_order_of_any_values),
                                        cmocka_unit_test(test_very_long_reason),
                                        cmocka_unit_test(test_recorded_run),
+                                       cmocka_unit_test(test_recorded_run_half_read),
                                        cmocka_unit_test(test_end_without_begin),
                                        cmocka_unit_test(test_export_in_parts),
                                        cmocka_unit_test(test_export_of_the_inventory)};

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "base/compiler.h"
 #include "base/file.h"
 #include "graph_text.h"
 #include "job/session_internal.h"
@@ -263,10 +264,95 @@ static void test_rows_let_others_write(void **state)
     pw_session_close(session);
 }
 
+#if defined(PW_FAIL_INJECTION)
+/* Until the threads have nothing left to do: device, coverage and history have come. */
+static void settle(struct pw_session *session)
+{
+    for (int seen = 0; seen != 7;) {
+        struct pw_event *event = next(session);
+
+        seen |= event->kind == PW_EVENT_DEVICE     ? 1
+                : event->kind == PW_EVENT_COVERAGE ? 2
+                : event->kind == PW_EVENT_HISTORY  ? 4
+                                                   : 0;
+        pw_event_free(event);
+    }
+}
+
+/* Whatever it is that memory is short for, from there on or once: who asked is answered. */
+static void test_always_an_answer(void **state)
+{
+    struct told told[NODES_MAX];
+    struct pw_endtoend_totals totals;
+
+    (void)state;
+    run(PW_ENDTOEND_NODES, told, &totals);
+    for (int sticky = 0; sticky < 2; sticky++)
+        for (uint64_t nth = 1, made = 1; nth <= made; nth++) {
+            struct pw_session *session = open_session();
+            struct pw_error err = {0};
+            size_t count = 0;
+            bool over = false, failed = false;
+
+            settle(session);
+            assert_int_equal(pw_session_ask(session, PW_ASK_NODES, 0, NULL, NULL, &err), PW_OK);
+            pw_mem_fail_at(nth, sticky); /* the writer may be ahead by then: some of it fails, or nothing */
+            while (!over) {
+                struct pw_event *event = next(session);
+
+                over = event->kind == PW_EVENT_ANSWER;
+                failed = over && event->failed;
+                count += event->kind == PW_EVENT_PAST ? event->past.count : 0;
+                pw_event_free(event);
+            }
+            made = pw_mem_count();
+            pw_mem_fail_at(0, 0);
+            assert_true(failed || count > 0);
+            pw_session_close(session);
+        }
+}
+
+/* A job's end is told too, and a run that the store never heard of adds nothing to the one before. */
+static void test_always_an_end(void **state)
+{
+    struct told told[NODES_MAX];
+    struct pw_endtoend_totals totals;
+
+    (void)state;
+    run(PW_ENDTOEND_NODES, told, &totals);
+    for (uint64_t nth = 1; nth <= 24; nth++) {
+        struct pw_session *session = open_session();
+        struct pw_error err = {0};
+        bool over = false;
+
+        settle(session);
+        if (nth % 2)
+            assert_int_equal(pw_session_verify(session, NULL, 0, false, NULL, &err), PW_OK);
+        else
+            assert_int_equal(pw_session_run(session, &(struct pw_session_run_options){0}, NULL, &err), PW_OK);
+        pw_mem_fail_at(nth, true);
+        while (!over) {
+            struct pw_event *event = next(session);
+
+            over = event->kind == PW_EVENT_FINISHED;
+            pw_event_free(event);
+        }
+        pw_mem_fail_at(0, 0);
+        pw_session_close(session);
+    }
+}
+#endif
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(test_back_as_told, set_up, tear_down),
-                                       cmocka_unit_test_setup_teardown(test_rows_let_others_write, set_up, tear_down)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_back_as_told, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_rows_let_others_write, set_up, tear_down),
+#if defined(PW_FAIL_INJECTION)
+        cmocka_unit_test_setup_teardown(test_always_an_answer, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_always_an_end, set_up, tear_down),
+#endif
+    };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
