@@ -74,9 +74,9 @@ static pw_status open_session(const struct pw_session_options *options, struct p
     pthread_mutex_init(&session->lock, NULL);
     pthread_cond_init(&session->submitted, NULL);
     session->next_job = 1;
-    status = pw_queue_init(&session->events, true, err);
+    status = pw_queue_init(&session->writes, false, err); /* cannot fail: closing finds both queues made */
     if (status == PW_OK)
-        status = pw_queue_init(&session->writes, false, err);
+        status = pw_queue_init(&session->events, true, err);
     if (status == PW_OK)
         status = copy_options(session, options, err);
     if (status == PW_OK && shared)

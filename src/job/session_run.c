@@ -408,7 +408,7 @@ static pw_status find_coverage(struct pw_session *session, struct pw_error *err)
         if (signature->shape_arithmetic)
             pw_impl_keep_on_host(&impls[i], PW_IMPL_SHAPE_ARITHMETIC);
     }
-    if (status == PW_OK)
+    if (status == PW_OK && !session->closing) /* given up on the way, some would not be lists yet */
         __atomic_store_n(&session->impls, impls, __ATOMIC_RELEASE);
     return status;
 }

@@ -1,0 +1,93 @@
+/* A session's jobs and its end: what is left undone when it closes or is cancelled harms nothing. */
+#include <fcntl.h>
+#include <poll.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/file.h"
+#include "graph_text.h"
+#include "job/session.h"
+
+static char folder[64];
+
+static int set_up(void **state)
+{
+    struct pw_buf bytes = {0};
+    struct pw_error err = {0};
+    bool written;
+
+    (void)state;
+    snprintf(folder, sizeof folder, "/tmp/pw-session-XXXXXX");
+    if (!mkdtemp(folder) || chdir(folder) != 0)
+        return -1;
+    graph_text_bytes("input x float32[2]\ny = Relu (x)\noutput y float32[2]\n", NULL, 17, &bytes);
+    written = pw_file_write("m.onnx", bytes.data, bytes.size, &err) == PW_OK;
+    pw_buf_clear(&bytes);
+    return written ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    char command[256];
+
+    (void)state;
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    return chdir("/") == 0 && system(command) == 0 ? 0 : -1;
+}
+
+static pw_status open_session(const char *db, struct pw_session **out, struct pw_error *err)
+{
+    struct pw_session_options options = {.model_path = "m.onnx", .target = "reference", .db = db, .seed = 1};
+
+    return pw_session_open(&options, out, err);
+}
+
+/* Coverage is given up when the session closes; the questions that wait are answered nevertheless, and look at it. */
+static void test_closing_before_coverage(void **state)
+{
+    struct pw_session *session = NULL;
+    struct pw_error err = {0};
+
+    (void)state;
+    assert_int_equal(open_session("x.db", &session, &err), PW_OK);
+    for (int i = 0; i < 20; i++)
+        assert_int_equal(pw_session_ask(session, PW_ASK_ENVIRONMENT, 0, NULL, NULL, &err), PW_OK);
+    pw_session_close(session);
+}
+
+/* What could not be opened closes nothing that is another's. */
+static void test_no_descriptors_left(void **state)
+{
+    struct pw_session *session = NULL;
+    struct pw_error err = {0};
+    struct rlimit limit, few;
+    pw_status status;
+
+    (void)state;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    assert_int_not_equal(fcntl(STDIN_FILENO, F_GETFD), -1);
+    few = limit;
+    few.rlim_cur = 3;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+    status = open_session("", &session, &err);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    assert_int_not_equal(status, PW_OK);
+    assert_null(session);
+    assert_int_not_equal(fcntl(STDIN_FILENO, F_GETFD), -1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(test_closing_before_coverage, set_up, tear_down),
+                                       cmocka_unit_test_setup_teardown(test_no_descriptors_left, set_up, tear_down)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
