@@ -336,21 +336,39 @@ pw_status pw_session_reload(struct pw_session *session, struct pw_error *err)
     return PW_OK;
 }
 
+/* Whoever waits for the job's end hears of it. */
+static void drop(struct pw_session *session, struct pw_job *job)
+{
+    struct pw_error err = {0};
+
+    pw_error_set(&err, PW_ERR_CANCELLED, "cancelled before it began");
+    pw_event_set_error(job->over, &err);
+    pw_queue_push(&session->events, job->over);
+    job->over = NULL;
+    pw_job_free(job);
+}
+
 void pw_session_cancel(struct pw_session *session)
 {
+    struct pw_job *job;
+
     pthread_mutex_lock(&session->lock);
     if (session->running)
         session->running->cancel = true;
-    for (struct pw_job *job = session->first_job, *next; job; job = next) {
-        struct pw_error err = {0};
-
-        next = job->next;
-        pw_error_set(&err, PW_ERR_CANCELLED, "cancelled before it began");
-        pw_event_set_error(job->over, &err);
-        pw_queue_push(&session->events, job->over);
-        job->over = NULL;
-        pw_job_free(job);
-    }
+    job = session->first_job;
     session->first_job = session->last_job = NULL;
+    for (struct pw_job *next; job; job = next) {
+        next = job->next;
+        job->next = NULL;
+        if (!job->reload) {
+            drop(session, job);
+            continue;
+        }
+        if (session->last_job) /* what was edited is read, or a later job would run what was there before */
+            session->last_job->next = job;
+        else
+            session->first_job = job;
+        session->last_job = job;
+    }
     pthread_mutex_unlock(&session->lock);
 }

@@ -63,6 +63,37 @@ static void test_closing_before_coverage(void **state)
     pw_session_close(session);
 }
 
+/* An edited kernel is read all the same: what is verified later must not be the one of before. */
+static void test_cancelling_keeps_a_reload(void **state)
+{
+    struct pw_session *session = NULL;
+    struct pw_error err = {0};
+    int coverages = 0, finished = 0;
+
+    (void)state;
+    assert_int_equal(open_session("", &session, &err), PW_OK);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(pw_session_verify(session, NULL, 0, false, NULL, &err), PW_OK);
+        assert_int_equal(pw_session_reload(session, &err), PW_OK);
+    }
+    pw_session_cancel(session);
+    assert_int_equal(pw_session_verify(session, NULL, 0, false, NULL, &err), PW_OK); /* what comes behind runs */
+    while (finished < 3) {
+        struct pollfd wait = {.fd = pw_session_fd(session), .events = POLLIN};
+        struct pw_event *event = pw_session_next(session);
+
+        if (!event)
+            assert_int_equal(poll(&wait, 1, 30000), 1);
+        else if (event->kind == PW_EVENT_COVERAGE)
+            coverages++;
+        else if (event->kind == PW_EVENT_FINISHED)
+            finished++;
+        pw_event_free(event);
+    }
+    assert_int_equal(coverages, 3); /* at the beginning, and of each reload */
+    pw_session_close(session);
+}
+
 /* What could not be opened closes nothing that is another's. */
 static void test_no_descriptors_left(void **state)
 {
@@ -87,7 +118,8 @@ static void test_no_descriptors_left(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(test_closing_before_coverage, set_up, tear_down),
-                                       cmocka_unit_test_setup_teardown(test_no_descriptors_left, set_up, tear_down)};
+                                       cmocka_unit_test_setup_teardown(test_cancelling_keeps_a_reload, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_no_descriptors_left, set_up, tear_down)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
