@@ -117,8 +117,9 @@ static void test_no_descriptors_left(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(test_closing_before_coverage, set_up, tear_down),
-                                       cmocka_unit_test_setup_teardown(test_cancelling_keeps_a_reload, set_up, tear_down),
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_closing_before_coverage, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_cancelling_keeps_a_reload, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_no_descriptors_left, set_up, tear_down)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
