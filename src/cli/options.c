@@ -440,9 +440,11 @@ pw_status pw_options_duration(const char *what, const char *text, int64_t *ns, s
 int pw_options_fail(const struct pw_error *err)
 {
     struct pw_buf safe = {0};
+    char shown[1200];
 
     pw_text_display(&safe, err->message, strlen(err->message), 0, false);
-    fprintf(stderr, "portwright: %s\n", pw_buf_text(&safe));
+    fprintf(stderr, "portwright: %s\n", /* that there is no memory is said without any */
+            safe.failed ? pw_text_show(shown, sizeof shown, err->message, sizeof shown - 1) : pw_buf_text(&safe));
     pw_buf_clear(&safe);
     return err->status == PW_ERR_TARGET || err->status == PW_ERR_CRASH || err->status == PW_ERR_TIMEOUT ? PW_EXIT_TARGET
                                                                                                         : PW_EXIT_USAGE;

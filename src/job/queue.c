@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -28,10 +29,56 @@ pw_status pw_queue_init(struct pw_queue *queue, bool with_fd, struct pw_error *e
     return PW_OK;
 }
 
+/* ---- events ---- */
+
+/* Where memory is short, that must still be said, and the store be told where a run begins and ends. (What a client
+ * waits for is made when it asks.) */
+enum { RESERVED = 16, FOR_MESSAGES = 8 };
+static struct {
+    atomic_bool taken;
+    struct pw_queue_node node;
+} reserve[RESERVED];
+
+/* How many of the reserve an event of the kind may take. */
+static size_t share_of(pw_event_kind kind)
+{
+    switch (kind) {
+    case PW_EVENT_STARTED:
+    case PW_EVENT_FINISHED:
+        return RESERVED;
+    case PW_EVENT_MESSAGE:
+        return FOR_MESSAGES;
+    default:
+        return 0;
+    }
+}
+
+static struct pw_queue_node *from_reserve(pw_event_kind kind)
+{
+    for (size_t i = 0; i < share_of(kind); i++)
+        if (!atomic_exchange(&reserve[i].taken, true)) {
+            memset(&reserve[i].node, 0, sizeof reserve[i].node);
+            return &reserve[i].node;
+        }
+    return NULL;
+}
+
+static void free_node(struct pw_queue_node *node)
+{
+    for (size_t i = 0; i < RESERVED; i++)
+        if (node == &reserve[i].node) {
+            atomic_store(&reserve[i].taken, false);
+            return;
+        }
+    pw_free(node);
+}
+
 struct pw_event *pw_event_create(pw_event_kind kind)
 {
     struct pw_queue_node *node = pw_calloc(1, sizeof *node);
 
+    if (!node)
+        node = from_reserve(kind);
     if (!node)
         return NULL;
     node->event.kind = kind;
@@ -53,7 +100,7 @@ void pw_event_free(struct pw_event *event)
     pw_session_record_free(event->record);
     pw_event_free(event->reply);
     pw_arena_clear(&event->arena);
-    pw_free(node_of(event));
+    free_node(node_of(event));
 }
 
 void pw_queue_push(struct pw_queue *queue, struct pw_event *event)

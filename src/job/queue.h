@@ -28,7 +28,8 @@ struct pw_queue {
 pw_status pw_queue_init(struct pw_queue *queue, bool with_fd, struct pw_error *err);
 void pw_queue_clear(struct pw_queue *queue); /* frees what was not taken */
 
-/* A new event; NULL when memory is short. Push takes ownership (NULL is ignored). */
+/* A new event; NULL when memory is short, but hardly ever for a message, a begin or an end: a few of those are kept.
+ * Push takes ownership (NULL is ignored). */
 struct pw_event *pw_event_create(pw_event_kind kind);
 void pw_queue_push(struct pw_queue *queue, struct pw_event *event);
 

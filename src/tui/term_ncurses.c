@@ -4,6 +4,7 @@
 #include <langinfo.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +53,9 @@ static struct {
     int wake[2];
 } term = {.wake = {-1, -1}};
 
-static volatile sig_atomic_t end_signal, size_changed, continued, asked_to_stop;
+/* Atomic: a signal is taken by whichever thread runs. */
+static atomic_int end_signal, size_changed, continued, asked_to_stop;
+_Static_assert(ATOMIC_INT_LOCK_FREE == 2, "handlers may set these");
 static struct termios saved_terminal;
 static const int fatal_signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGSYS, SIGTRAP, SIGXCPU, SIGQUIT};
 
@@ -291,7 +294,7 @@ bool pw_term_ascii(void)
 bool pw_term_ended(int *number)
 {
     *number = end_signal;
-    return end_signal != 0;
+    return *number != 0;
 }
 
 int pw_term_fd(void)
@@ -510,8 +513,7 @@ static void follow_size(bool *resized)
 {
     struct winsize size;
 
-    if (continued) {
-        continued = 0;
+    if (atomic_exchange(&continued, 0)) {
         reset_prog_mode();
         tell_pastes(true);
         clearok(curscr, TRUE);
@@ -519,8 +521,9 @@ static void follow_size(bool *resized)
         term.painted = NULL;
         *resized = true;
     }
-    if (size_changed && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row && size.ws_col) {
-        size_changed = 0;
+    /* taken down before it is asked for: a change that comes in between is asked for once more */
+    if (atomic_exchange(&size_changed, 0) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row &&
+        size.ws_col) {
         resize_term(size.ws_row, size.ws_col); /* resizeterm would push a KEY_RESIZE for each call */
         *resized = true;
     }

@@ -60,7 +60,8 @@ static pw_status run_minimum(struct pw_verify_state *state, size_t position, str
 }
 
 /* The next signature for this thread, in the order of the selection: first those that have not begun, then, while the
- * budget lasts, any that has more to try and that nobody works on. SIZE_MAX: there is none. */
+ * budget lasts, any that has more to try and that nobody works on, which is asked first: all else of one belongs to
+ * the thread that does. SIZE_MAX: there is none. */
 static size_t take(struct pw_verify_state *state)
 {
     size_t position = SIZE_MAX;
@@ -68,13 +69,13 @@ static size_t take(struct pw_verify_state *state)
     if (state->status != PW_OK || state->stop || pw_verify_cancelled(state->request))
         return SIZE_MAX;
     for (size_t i = 0; i < state->selection_count && position == SIZE_MAX; i++)
-        if (!state->signatures[i].begun && !state->signatures[i].busy)
+        if (!state->signatures[i].busy && !state->signatures[i].begun)
             position = i;
     if (position == SIZE_MAX && state->until_ns != INT64_MAX && !pw_verify_over_budget(state))
         for (size_t i = 0; i < state->selection_count && position == SIZE_MAX; i++) {
             size_t at = (state->next + i) % state->selection_count;
 
-            if (state->signatures[at].begun && !state->signatures[at].over && !state->signatures[at].busy)
+            if (!state->signatures[at].busy && state->signatures[at].begun && !state->signatures[at].over)
                 position = at;
         }
     if (position != SIZE_MAX) {

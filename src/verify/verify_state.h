@@ -2,6 +2,8 @@
 #ifndef PW_VERIFY_VERIFY_STATE_H
 #define PW_VERIFY_VERIFY_STATE_H
 
+#include <stdatomic.h>
+
 #include "verify/plan.h"
 #include "verify/verify_internal.h"
 
@@ -31,7 +33,7 @@ struct pw_verify_state {
     int64_t until_ns;   /* end of the budget; INT64_MAX without one */
     struct pw_verify_totals *totals;
     pthread_mutex_t lock;
-    bool stop;        /* enough failures */
+    atomic_bool stop; /* enough failures; written under the lock */
     pw_status status; /* first failure of any thread */
     struct pw_error error;
 };

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "base/mem.h"
 #include "job/queue.h"
 
 static void push(struct pw_queue *queue, int count)
@@ -95,9 +96,41 @@ static void test_bounded(void **state)
     pw_queue_clear(&queue);
 }
 
+/* Without memory there are still events for begins, ends and some messages, and none for results; what is given back
+ * serves again, empty. */
+static void test_without_memory(void **state)
+{
+    struct pw_event *messages[1000] = {NULL}, *end;
+    size_t count = 0;
+
+    (void)state;
+    for (int turn = 0; turn < 2; turn++) {
+        pw_mem_fail_at(1, 1);
+        count = 0;
+        while (count < 1000 && (messages[count] = pw_event_create(PW_EVENT_MESSAGE)) != NULL)
+            count++;
+        end = pw_event_create(PW_EVENT_FINISHED);
+        assert_null(pw_event_create(PW_EVENT_CASE));
+        pw_mem_fail_at(0, 0);
+        assert_in_range(count, 1, 100);
+        assert_non_null(end);
+        assert_int_equal(end->kind, PW_EVENT_FINISHED);
+        assert_int_equal(end->job, 0);
+        end->job = 7;
+        pw_event_free(end);
+        for (size_t i = 0; i < count; i++) {
+            assert_int_equal(messages[i]->kind, PW_EVENT_MESSAGE);
+            assert_string_equal(messages[i]->error.message, "");
+            messages[i]->error.message[0] = 'x';
+            pw_event_free(messages[i]);
+        }
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_pause), cmocka_unit_test(test_bounded)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_pause), cmocka_unit_test(test_bounded),
+                                       cmocka_unit_test(test_without_memory)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
