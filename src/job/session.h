@@ -267,7 +267,7 @@ pw_status pw_session_peaks(struct pw_session *session, struct pw_error *err);
 /* Asks; PW_EVENT_ANSWER follows. text, by: of PW_ASK_APPROVE why and who, of PW_ASK_COMPARE the runs; else NULL. */
 pw_status pw_session_ask(struct pw_session *session, pw_ask ask, size_t signature, const char *text, const char *by,
                          struct pw_error *err);
-/* The running job and the queue, but for reloads: each job that did not begin comes as FINISHED, failed. */
+/* The running job and the queue, but for reloads: what did not begin ends with FINISHED, failed. */
 void pw_session_cancel(struct pw_session *session);
 
 #endif
