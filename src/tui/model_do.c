@@ -113,6 +113,14 @@ void pw_tui_act_edit(struct pw_tui *tui)
     tui->intent = PW_INTENT_EDIT;
 }
 
+/* How much of its tolerance a case takes; what must be exact, and is, takes nothing. -1: nothing was compared. */
+static double share_of(const struct pw_tui_case *c)
+{
+    if (isnan(c->error))
+        return -1;
+    return c->tolerance > 0 ? c->error / c->tolerance : 0;
+}
+
 /* The case that says most: a failed one, else the one nearest to its tolerance. */
 static const struct pw_tui_case *telling_case(const struct pw_tui_row *row)
 {
@@ -123,7 +131,7 @@ static const struct pw_tui_case *telling_case(const struct pw_tui_row *row)
 
         if (c->verdict > PW_VERDICT_WARN && c->verdict < PW_VERDICT_UNSUPPORTED)
             return c;
-        if (!best || (!isnan(c->error) && !(c->error / c->tolerance <= best->error / best->tolerance)))
+        if (!best || share_of(c) > share_of(best))
             best = c;
     }
     return best;
