@@ -237,6 +237,10 @@ static void on_finished(struct pw_tui *tui, const struct pw_event *event)
 {
     struct pw_tui_side *side = tui->at;
 
+    if (side->running && event->job != side->job_number) { /* dropped from the queue: what runs still does */
+        pw_tui_say(tui, false, "%s", event->error.message);
+        return;
+    }
     side->running = false;
     for (size_t i = 0; i < tui->inventory->signature_count; i++)
         end_row(&side->signatures[i]);
@@ -251,6 +255,7 @@ static void name_job(struct pw_tui_side *side, const struct pw_event *event)
     bool sweep = event->whole_graph && event->mode == PW_ENDTOEND_SWEEP;
 
     side->job = sweep ? "sweep" : event->whole_graph ? "run" : event->run_kind ? "bench" : "verify";
+    side->job_number = event->job;
     side->unit = sweep ? "layers" : event->whole_graph ? "nodes" : event->run_kind ? "signatures" : "cases";
 }
 

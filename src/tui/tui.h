@@ -379,6 +379,7 @@ struct pw_tui_side { /* all that belongs to one target */
 
     bool running;
     const char *job; /* that runs, or ran last: "verify", "bench", "run", "sweep"; static; NULL none */
+    int job_number;  /* the session's */
     size_t done, total;
     const char *unit; /* what they count: "cases", "nodes" …; static */
     int64_t run_begin_ms, run_now_ms;
