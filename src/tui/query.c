@@ -18,6 +18,12 @@ static bool contains(const char *text, const char *part)
     return pw_text_find(text ? text : "", part) != NULL;
 }
 
+/* The word while it is being typed, too. */
+static bool begins(const char *word, const char *typed)
+{
+    return !strncasecmp(word, typed, strlen(typed));
+}
+
 static const struct pw_signature *signature_of(const struct pw_tui *tui, size_t i)
 {
     return &tui->inventory->signatures[i];
@@ -54,10 +60,10 @@ static bool match_status(const struct pw_tui *tui, size_t i, const char *value)
 static bool match_dynamic(const struct pw_tui *tui, size_t i, const char *value)
 {
     const struct pw_signature *s = signature_of(tui, i);
+    bool dynamic = s->dynamic || s->data_dependent;
 
-    if (!strcasecmp(value, "data"))
-        return s->data_dependent;
-    return (s->dynamic || s->data_dependent) == (*value == 'y' || *value == 'Y' || *value == '1');
+    return (begins("data", value) && s->data_dependent) || (begins("yes", value) && dynamic) ||
+           (begins("no", value) && !dynamic);
 }
 static bool any_name_holds(const struct pw_signature *s, const char *value)
 {
@@ -138,15 +144,10 @@ static bool match_note(const struct pw_tui *tui, size_t i, const char *value)
 }
 static bool match_is(const struct pw_tui *tui, size_t i, const char *value)
 {
-    if (!strcasecmp(value, "marked"))
-        return tui->at->signatures[i].marked;
-    if (!strcasecmp(value, "problem"))
-        return pw_tui_problem(tui, i);
-    if (!strcasecmp(value, "waived"))
-        return pw_tui_waived(tui, i);
-    if (!strcasecmp(value, "outdated"))
-        return pw_tui_outdated(tui, i);
-    return !strcasecmp(value, "measured") && tui->at->signatures[i].measured;
+    return !value[0] || (begins("marked", value) && tui->at->signatures[i].marked) ||
+           (begins("problem", value) && pw_tui_problem(tui, i)) || (begins("waived", value) && pw_tui_waived(tui, i)) ||
+           (begins("outdated", value) && pw_tui_outdated(tui, i)) ||
+           (begins("measured", value) && tui->at->signatures[i].measured);
 }
 
 static double number_flops(const struct pw_tui *tui, size_t i)
@@ -240,6 +241,20 @@ static bool read_number(const char *text, double *out)
     return pw_text_double(digits, out);
 }
 
+/* Where words are compared from their beginning a part of one from its middle is none of them. */
+static bool can_be_said(int key, const char *word)
+{
+    const char *words = keys[key].words;
+    bool whole = keys[key].text == match_is || keys[key].text == match_dynamic;
+
+    if (!words || !whole)
+        return !words || contains(words, word);
+    for (; *words; words += strcspn(words, " "), words += strspn(words, " "))
+        if (begins(words, word))
+            return true;
+    return false;
+}
+
 /* `word` lies in query->text and may be changed. */
 static void read_term(struct pw_query *query, char *word)
 {
@@ -283,7 +298,7 @@ static void read_term(struct pw_query *query, char *word)
             }
     word = (char *)(uintptr_t)term->values;
     for (int i = 0; term->key >= 0 && term->relation == ':' && i < term->value_count; i++, word += strlen(word) + 1)
-        if (keys[term->key].words && !contains(keys[term->key].words, word))
+        if (!can_be_said(term->key, word))
             snprintf(query->problem, sizeof query->problem, "'%.40s' is none of them; write %s", word,
                      keys[term->key].help);
     query->count++;
