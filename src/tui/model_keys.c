@@ -310,6 +310,7 @@ static void act_unmark(struct pw_tui *tui)
     hint(tui, "nothing is marked");
     for (size_t i = 0; i < tui->inventory->signature_count; i++)
         tui->at->signatures[i].marked = false;
+    pw_tui_rows_changed(tui); /* the filter may be is:marked */
 }
 static void act_problems(struct pw_tui *tui)
 {
