@@ -43,6 +43,18 @@ static struct pw_cell *cell_at(const struct pw_canvas *canvas, int row, int colu
     return &canvas->cells[row * canvas->columns + column];
 }
 
+/* A glyph of two columns of which one is drawn over leaves a blank in the other. */
+static void blank_halves(struct pw_canvas *canvas, int row, int first, int last)
+{
+    struct pw_cell *cell = cell_at(canvas, row, first), *left = cell_at(canvas, row, first - 1);
+    struct pw_cell *behind = cell_at(canvas, row, last + 1);
+
+    if (cell && !cell->code && left)
+        left->code = ' ';
+    if (behind && !behind->code)
+        behind->code = ' ';
+}
+
 static void put(struct pw_canvas *canvas, int row, int column, int glyph_columns, uint32_t code, pw_style style)
 {
     struct pw_cell *cell = cell_at(canvas, row, column);
@@ -52,6 +64,7 @@ static void put(struct pw_canvas *canvas, int row, int column, int glyph_columns
         return;
     if (glyph_columns == 2 && !right)
         code = ' '; /* half a glyph does not fit */
+    blank_halves(canvas, row, column, right ? column + 1 : column);
     cell->code = code;
     cell->style = (uint8_t)style;
     if (right) {

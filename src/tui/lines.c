@@ -334,12 +334,13 @@ int pw_lines_column(const struct pw_lines *lines, size_t at, const char *needle)
     return -1;
 }
 
-static void mark_needle(struct pw_canvas *canvas, int row, int column, const char *text, const char *needle,
-                        size_t length)
+static void mark_needle(struct pw_canvas *canvas, int row, int column, const char *text, const char *needle)
 {
-    for (const char *at = text; (at = pw_text_find(at, needle)) != NULL; at += length) {
-        pw_canvas_style(canvas, row, column + columns_before(text, at), (int)length, PW_STYLE_SELECTED);
-    }
+    size_t length = strlen(needle);
+
+    for (const char *at = text; (at = pw_text_find(at, needle)) != NULL; at += length)
+        pw_canvas_style(canvas, row, column + columns_before(text, at), columns_before(at, at + length),
+                        PW_STYLE_SELECTED);
 }
 
 void pw_lines_draw(const struct pw_lines *lines, struct pw_canvas *canvas, int top, int rows, int first, int left,
@@ -358,7 +359,7 @@ void pw_lines_draw(const struct pw_lines *lines, struct pw_canvas *canvas, int t
 
             pw_canvas_text(canvas, top + i, column, canvas->columns - column, (pw_style)span->style, text);
             if (length && length < NEEDLE_MAX)
-                mark_needle(canvas, top + i, column, text, needle, length);
+                mark_needle(canvas, top + i, column, text, needle);
         }
         if (left > 0 && line && line_end(lines, line) > left)
             pw_canvas_text(canvas, top + i, 0, 1, PW_STYLE_DIM, canvas->ascii ? "<" : "\u2026");
