@@ -1,0 +1,152 @@
+/* Edges: shares of no tolerance, a job that ends before it began, words half typed, glyphs of two columns. */
+#include "fake.h"
+
+static void case_comes(struct pw_tui *tui, const char *id, double error, double tolerance)
+{
+    struct pw_event event = {.kind = PW_EVENT_CASE, .done = 1, .total = 4};
+
+    event.result =
+        (struct pw_case_result){.signature = 0, .verdict = PW_VERDICT_PASS, .tolerance = tolerance, .reason = ""};
+    event.result.comparison.max_error = error;
+    snprintf(event.result.id, sizeof event.result.id, "%s", id);
+    send(tui, &event);
+}
+
+/* A case that must be exact, and is, has no share of its tolerance: it is not the nearest to it. */
+static void test_nearest_to_its_tolerance(void **state)
+{
+    static const char *const orders[] = {"nlx", "nxl", "xnl", "lnx", "lxn", "xln"}; /* near, low, exact */
+
+    (void)state;
+    for (size_t o = 0; o < sizeof orders / sizeof *orders; o++) {
+        struct pw_tui *tui = open_tui(8, 100);
+
+        device_opens(tui);
+        for (const char *p = orders[o]; *p; p++)
+            case_comes(tui,
+                       *p == 'n'   ? "near"
+                       : *p == 'l' ? "low"
+                                   : "exact",
+                       *p == 'n'   ? 6e-7
+                       : *p == 'l' ? 1e-9
+                                   : 0,
+                       *p == 'x' ? 0 : 1e-6);
+        press(tui, "/matmul\ny");
+        assert_string_equal(tui->intent_text, "portwright verify m.onnx --target opencl --case near");
+        close_tui(tui);
+    }
+}
+
+/* Of a queue that is cancelled each job says so at once, while what runs still ends by itself. */
+static void test_queued_job_is_dropped(void **state)
+{
+    struct pw_tui *tui = open_tui(12, 100);
+    struct pw_event started = {.kind = PW_EVENT_STARTED, .job = 1, .total = 4};
+    struct pw_event dropped = {.kind = PW_EVENT_FINISHED, .job = 2, .failed = true};
+    struct pw_event finished = {.kind = PW_EVENT_FINISHED, .job = 1, .failed = true};
+
+    (void)state;
+    pw_error_set(&dropped.error, PW_ERR_CANCELLED, "cancelled before it began");
+    pw_error_set(&finished.error, PW_ERR_CANCELLED, "cancelled");
+    device_opens(tui);
+    send(tui, &started);
+    case_comes(tui, "first", 1e-9, 1e-6);
+    send(tui, &dropped);
+    assert_true(tui->at->running);
+    assert_string_equal(tui->flash, "cancelled before it began");
+    case_comes(tui, "second", 1e-9, 1e-6);
+    assert_int_equal(tui->at->signatures[0].case_count, 2); /* of the same run */
+    send(tui, &finished);
+    assert_false(tui->at->running);
+    assert_string_equal(tui->flash, "verify: cancelled after 1 of 4 cases; what was found so far is kept");
+    close_tui(tui);
+}
+
+static void test_half_typed_words(void **state)
+{
+    struct pw_tui *tui = open_tui(12, 100);
+
+    (void)state;
+    device_opens(tui);
+    press(tui, "/is:prob\n");
+    assert_int_equal(tui->visible_count, 1);
+    press(tui, "\033/is:p\n");
+    assert_int_equal(tui->visible_count, 1);
+    for (const char *word = "data"; *word; word++) { /* d, da, dat: not those whose dims are fixed */
+        char query[16];
+
+        snprintf(query, sizeof query, "dyn:%.*s", (int)(5 - strlen(word)), "data");
+        pw_tui_set_filter(tui, query);
+        assert_int_equal(tui->visible_count, 0);
+    }
+    pw_tui_set_filter(tui, "dyn:n");
+    assert_int_equal(tui->visible_count, 2);
+    pw_tui_set_filter(tui, "dyn:ye");
+    assert_int_equal(tui->visible_count, 1);
+    pw_tui_set_filter(tui, "is:roblem"); /* not from its beginning */
+    assert_int_equal(tui->visible_count, 0);
+    assert_true(tui->query.problem[0]);
+    close_tui(tui);
+}
+
+static void test_unmarked_are_not_listed(void **state)
+{
+    struct pw_tui *tui = open_tui(12, 100);
+
+    (void)state;
+    device_opens(tui);
+    press(tui, "  /is:marked\n");
+    assert_int_equal(tui->visible_count, 2);
+    press(tui, "U");
+    assert_int_equal(tui->visible_count, 0);
+    close_tui(tui);
+}
+
+/* What covers one half of a wide glyph leaves no other half behind. */
+static void test_half_a_glyph(void **state)
+{
+    struct pw_canvas wide = {0};
+    struct pw_buf text = {0};
+    struct pw_error err = {0};
+
+    (void)state;
+    assert_int_equal(pw_canvas_resize(&wide, 2, 6, &err), PW_OK);
+    for (int row = 0; row < 2; row++) {
+        pw_canvas_text(&wide, row, 0, 6, PW_STYLE_NORMAL, "a世b");
+        pw_canvas_text(&wide, row, row ? 1 : 2, 1, PW_STYLE_DIM, "|");
+    }
+    pw_canvas_dump(&wide, &text);
+    assert_string_equal(pw_buf_text(&text), "a |b\na| b\n");
+    pw_buf_clear(&text);
+    pw_canvas_clear(&wide);
+}
+
+/* What was looked for is marked in as many columns as it takes, which are not its bytes. */
+static void test_marked_columns(void **state)
+{
+    struct pw_canvas shown = {0};
+    struct pw_lines lines = {0};
+    struct pw_error err = {0};
+
+    (void)state;
+    assert_int_equal(pw_canvas_resize(&shown, 1, 10, &err), PW_OK);
+    pw_lines_begin(&lines, 10);
+    pw_lines_add(&lines, PW_STYLE_NORMAL, 0, "x世é yz");
+    pw_lines_draw(&lines, &shown, 0, 1, 0, 0, "世é");
+    for (int column = 0; column < 10; column++)
+        assert_int_equal(shown.cells[column].style, column >= 1 && column <= 3 ? PW_STYLE_SELECTED : PW_STYLE_NORMAL);
+    pw_lines_clear(&lines);
+    pw_canvas_clear(&shown);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_nearest_to_its_tolerance),
+                                       cmocka_unit_test(test_queued_job_is_dropped),
+                                       cmocka_unit_test(test_half_typed_words),
+                                       cmocka_unit_test(test_unmarked_are_not_listed),
+                                       cmocka_unit_test(test_half_a_glyph),
+                                       cmocka_unit_test(test_marked_columns)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
