@@ -193,9 +193,7 @@ static pw_status describe_library(struct pw_exec *x, struct pw_error *err)
 static bool lay_out_all(struct pw_exec *x)
 {
     bool guarded = x->device->info.shares_host_memory;
-    size_t page = pw_shm_page();
-    x->in_size = (x->body.size + page) / page * page;
-    x->out_size = 0;
+    x->in_size = x->out_size = 0;
     for (size_t i = 0; i < x->work.buffer_count; i++) {
         struct pw_work_buffer *b = &x->work.buffers[i];
         size_t alignment = BUFFER_ALIGNMENT;
@@ -210,13 +208,13 @@ static bool lay_out_all(struct pw_exec *x)
 
 static pw_status lay_out(struct pw_exec *x, struct pw_error *err)
 {
-    /* The body's size does not depend on where the slots are. */
+    bool good = lay_out_all(x);
+    /* Behind the inputs, so that these are where those of the last request were: the worker keeps them mapped. */
     pw_work_write(&x->body, &x->work);
     if (x->body.failed)
         return pw_error_memory(err, x->body.size);
-    bool good = lay_out_all(x);
-    x->body.size = 0;
-    pw_work_write(&x->body, &x->work);
+    x->body_at = x->in_size;
+    x->in_size += x->body.size;
     size_t most = (size_t)sysconf(_SC_PHYS_PAGES) / 2 * pw_shm_page();
     if (!good || x->in_size > most || x->out_size > most - x->in_size)
         return pw_error_set(err, PW_ERR_TARGET, "%s: its tensors need more than half of this machine's memory",
@@ -237,7 +235,7 @@ static bool is_last_of(const struct pw_exec *x, size_t i)
 static void fill_regions(struct pw_exec *x, struct pw_link *link)
 {
     const struct pw_exec_request *r = x->request;
-    memcpy(link->in.data, x->body.data, x->body.size);
+    memcpy(link->in.data + x->body_at, x->body.data, x->body.size);
     for (size_t i = 0; i < x->work.buffer_count; i++) {
         const struct pw_work_buffer *b = &x->work.buffers[i];
         if (b->region == PW_REGION_PACKED)
@@ -380,6 +378,7 @@ static pw_status exchange(struct pw_exec *x, struct pw_link *link, struct pw_err
     /* Unlike between runs, so that a canary cannot be restored from memory. */
     x->key = (uint64_t)pw_clock_ns() ^ (uint64_t)(uintptr_t)link ^ (x->request->seed << 17);
     fill_regions(x, link);
+    pw_wire_u64(&payload, x->body_at);
     pw_wire_u64(&payload, x->body.size);
     status =
         payload.failed ? pw_error_memory(err, 8) : pw_link_send(link, PW_MSG_EXECUTE, payload.data, payload.size, err);
@@ -493,11 +492,12 @@ pw_status pw_device_build(struct pw_device *device, const struct pw_plan *plan, 
     const char *message, *text;
     struct pw_pool_want want = want_of(plan);
     pw_work_write(&body, &work);
+    pw_wire_u64(&payload, 0);
     pw_wire_u64(&payload, body.size);
     pw_status status =
         body.failed || payload.failed ? pw_error_memory(err, body.size) : pw_pool_acquire(device, &want, &slot, err);
     if (status == PW_OK)
-        status = pw_shm_ensure(&slot->link.in, body.size + 1, true, "inputs", err);
+        status = pw_shm_ensure(&slot->link.in, body.size, true, "inputs", err);
     if (status == PW_OK) {
         memcpy(slot->link.in.data, body.data, body.size);
         status = pw_link_send(&slot->link, PW_MSG_BUILD, payload.data, payload.size, err);

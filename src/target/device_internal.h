@@ -64,6 +64,7 @@ struct pw_exec {
     const int32_t **ints;             /* per work buffer */
     struct pw_buf body;
     size_t in_size, out_size;
+    size_t body_at;   /* in the input region */
     uint64_t key;     /* of the canaries */
     int64_t paced_ns; /* of all runs of a paced execution, our clock */
     char what[96];

@@ -11,7 +11,6 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -174,17 +173,21 @@ static pw_status take_step(void *user, const struct pw_step *done, struct pw_ste
 static pw_status read_body(struct pw_worker *worker, struct pw_wire *wire, struct pw_arena *arena, struct pw_work *work,
                            struct pw_error *err)
 {
-    size_t size = pw_wire_read_u64(wire);
-    if (wire->bad || !worker->target || worker->in.fd < 0 || size > worker->in.size)
+    size_t at = pw_wire_read_u64(wire), size = pw_wire_read_u64(wire), got = 0;
+    if (wire->bad || !worker->target || worker->in.fd < 0 || at > worker->in.size || size > worker->in.size - at)
         return pw_error_set(err, PW_ERR_FORMAT, "malformed request");
-    void *copy = pw_arena_alloc(arena, 1, size + 1);
+    uint8_t *copy = pw_arena_alloc(arena, 1, size + 1);
     if (!copy)
         return pw_error_memory(err, size);
-    void *map = mmap(NULL, size + 1, PROT_READ, MAP_SHARED, worker->in.fd, 0);
-    if (map == MAP_FAILED)
-        return pw_error_set(err, PW_ERR_TARGET, "mapping the request: %s", strerror(errno));
-    memcpy(copy, map, size);
-    munmap(map, size + 1);
+    while (got < size) { /* to read it is cheaper than to map it */
+        ssize_t part = pread(worker->in.fd, copy + got, size - got, (off_t)(at + got));
+        if (part < 0 && errno == EINTR)
+            continue;
+        if (part <= 0)
+            return pw_error_set(err, PW_ERR_TARGET, "reading the request: %s",
+                                part < 0 ? strerror(errno) : "it ends too early");
+        got += (size_t)part;
+    }
     return pw_work_read(copy, size, arena, work, err);
 }
 
@@ -284,6 +287,7 @@ static handler *const handlers[PW_MSG_COUNT] = {
 static void take_region(struct pw_worker_region *region, int fd, size_t size)
 {
     struct stat st;
+    pw_worker_windows_drop(region);
     if (region->fd >= 0)
         close(region->fd);
     region->fd = fd;
@@ -348,6 +352,7 @@ int pw_worker_main(int argc, char **argv)
     if (!worker || !(worker->payload = pw_calloc(1, PW_PROTO_MAX)))
         return 1;
     worker->in.fd = worker->out.fd = -1;
+    worker->in.read_only = true;
     pw_worker_watch_faults();
     pw_status status = loop(worker);
     /* The driver's own clean-up at exit may hang after a failed kernel; the system frees everything. */

@@ -15,15 +15,32 @@
 #include "target/target.h"
 #include "target/worker_proto.h"
 
+/* Inaccessible bytes on each side of a buffer: more than a page, so that an overrun by some rows is not
+ * taken for the neighbour's. */
+#define PW_WORKER_GUARD_BYTES ((size_t)256 << 10)
+
+/* A part of a region that is mapped between guard pages. */
+struct pw_worker_window {
+    size_t at;            /* where its first guard begins, from the region's base */
+    size_t offset, pages; /* what of the region */
+};
+
 struct pw_worker_region {
     int fd; /* -1: none yet */
     size_t size;
+    bool read_only;                   /* its windows are */
+    uint8_t *base;                    /* range for the windows; NULL: none */
+    size_t reserved;                  /* bytes of it */
+    struct pw_worker_window *windows; /* side by side from the base on */
+    size_t window_count, window_cap;
+    size_t used; /* the first ones: of the execution that is being prepared or runs */
 };
 
 /* A buffer's memory in this process and on the device. */
 struct pw_worker_buffer {
     uint8_t *base;   /* reserved range, guard pages at both ends */
     size_t reserved; /* bytes of it; 0 = nothing mapped */
+    bool window;     /* the range is the region's, which keeps it */
     uint8_t *data;
     size_t size;  /* of the data */
     void *device; /* the target's handle */
@@ -97,12 +114,24 @@ bool pw_worker_packed_keep(struct pw_worker *worker, struct pw_hash128 key, stru
 
 /* ---- worker_memory.c ---- */
 
-/* Maps a slot of a region between guard pages. */
-pw_status pw_worker_map(const struct pw_worker_region *region, const struct pw_slot *slot, bool read_only,
-                        struct pw_worker_buffer *out, struct pw_error *err);
 /* Private memory between guard pages. */
 pw_status pw_worker_private(size_t size, size_t alignment, struct pw_worker_buffer *out, struct pw_error *err);
 void pw_worker_unmap(struct pw_worker_buffer *buffer);
+
+/* ---- worker_windows.c ---- */
+
+size_t pw_worker_window_bytes(const struct pw_slot *slot); /* with its guard pages */
+/* Before the windows of an execution are asked for, `bytes` together. keep: those that are there may serve again, where
+ * the next execution's buffers are as the last one's. */
+pw_status pw_worker_windows_begin(struct pw_worker_region *region, size_t bytes, bool keep, struct pw_error *err);
+/* The next one: a slot of the region between guard pages. It stays the region's. */
+pw_status pw_worker_window(struct pw_worker_region *region, const struct pw_slot *slot, struct pw_worker_buffer *out,
+                           struct pw_error *err);
+/* All have been asked for: others become inaccessible. */
+pw_status pw_worker_windows_end(struct pw_worker_region *region, struct pw_error *err);
+void pw_worker_windows_drop(struct pw_worker_region *region); /* all of them: the region is another one */
+
+/* ---- faults: worker_memory.c ---- */
 
 /* A fault inside the named ranges is explained on stderr before the process dies of it; so is a system call that
  * the sandbox traps, while there are such ranges (else it only fails). */

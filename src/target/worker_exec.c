@@ -124,6 +124,31 @@ static pw_status on_device(struct run *run, size_t i, struct pw_error *err)
     return rc == 0 ? PW_OK : target_error(run, "upload", rc, err);
 }
 
+static struct pw_worker_region *region_of(struct pw_worker *worker, const struct pw_work_buffer *b)
+{
+    return b->region == PW_REGION_IN ? &worker->in : &worker->out;
+}
+
+/* Address space for what is shared. A foreign kernel may have done anything to what was mapped before. */
+static pw_status begin_windows(struct run *run, struct pw_error *err)
+{
+    struct pw_worker_region *regions[] = {&run->worker->in, &run->worker->out};
+    pw_status status = PW_OK;
+    for (int r = 0; r < 2 && status == PW_OK; r++) {
+        size_t bytes = 0;
+        for (size_t i = 0; i < run->work->buffer_count; i++) {
+            const struct pw_work_buffer *b = &run->work->buffers[i];
+            if (b->region == PW_REGION_PACKED || region_of(run->worker, b) != regions[r])
+                continue;
+            if (b->slot.pages > regions[r]->size)
+                return pw_error_set(err, PW_ERR_FORMAT, "a buffer is larger than its shared region");
+            bytes += pw_worker_window_bytes(&b->slot);
+        }
+        status = pw_worker_windows_begin(regions[r], bytes, !run->work->paced, err);
+    }
+    return status;
+}
+
 static pw_status make_buffer(struct run *run, size_t i, struct pw_error *err)
 {
     const struct pw_work_buffer *b = &run->work->buffers[i];
@@ -142,21 +167,24 @@ static pw_status make_buffer(struct run *run, size_t i, struct pw_error *err)
         if (status == PW_OK)
             status = pw_worker_private(b->size, 64, &run->buffers[i], err);
     } else {
-        status = pw_worker_map(b->region == PW_REGION_IN ? &worker->in : &worker->out, &b->slot,
-                               b->region == PW_REGION_IN, &run->buffers[i], err);
+        status = pw_worker_window(region_of(worker, b), &b->slot, &run->buffers[i], err);
     }
     return status == PW_OK ? on_device(run, i, err) : status;
 }
 
 static pw_status make_buffers(struct run *run, struct pw_error *err)
 {
-    pw_status status = PW_OK;
     pw_worker_watch_clear();
+    pw_status status = begin_windows(run, err);
     /* Int arrays before packed buffers, whose key hashes them. */
     for (int packed = 0; packed < 2; packed++)
         for (size_t i = 0; i < run->work->buffer_count && status == PW_OK; i++)
             if ((run->work->buffers[i].region == PW_REGION_PACKED) == (packed == 1))
                 status = make_buffer(run, i, err);
+    if (status == PW_OK)
+        status = pw_worker_windows_end(&run->worker->in, err);
+    if (status == PW_OK)
+        status = pw_worker_windows_end(&run->worker->out, err);
     return status;
 }
 

@@ -1,5 +1,5 @@
 /*
- * Memory of one execution in the worker: mappings between guard pages, and a fault handler that says
+ * Memory of the worker's own between guard pages (what is shared: worker_windows.c), and a fault handler that says
  * which buffer was overrun. The handler only uses write(2) and the table below, which changes only while
  * no kernel runs.
  */
@@ -16,13 +16,9 @@
 #include "target/sandbox.h"
 #include "target/worker.h"
 
-/* Inaccessible bytes on each side of a buffer: more than a page, so that an overrun by some rows is not
- * taken for the neighbour's. */
-#define GUARD_BYTES ((size_t)256 << 10)
-
 static pw_status reserve(size_t body, struct pw_worker_buffer *out, struct pw_error *err)
 {
-    out->reserved = body + 2 * GUARD_BYTES;
+    out->reserved = body + 2 * PW_WORKER_GUARD_BYTES;
     void *base = mmap(NULL, out->reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (base == MAP_FAILED) {
         out->reserved = 0;
@@ -30,25 +26,6 @@ static pw_status reserve(size_t body, struct pw_worker_buffer *out, struct pw_er
                             strerror(errno));
     }
     out->base = base;
-    return PW_OK;
-}
-
-pw_status pw_worker_map(const struct pw_worker_region *region, const struct pw_slot *slot, bool read_only,
-                        struct pw_worker_buffer *out, struct pw_error *err)
-{
-    size_t page = pw_shm_page();
-    if (region->fd < 0 || slot->offset % page != 0 || slot->pages % page != 0 || slot->offset > region->size ||
-        slot->pages > region->size - slot->offset)
-        return pw_error_set(err, PW_ERR_FORMAT, "a buffer lies outside its shared region");
-    pw_status status = reserve(slot->pages, out, err);
-    if (status != PW_OK)
-        return status;
-    int protection = read_only ? PROT_READ : PROT_READ | PROT_WRITE;
-    if (slot->pages > 0 && mmap(out->base + GUARD_BYTES, slot->pages, protection, MAP_SHARED | MAP_FIXED, region->fd,
-                                (off_t)slot->offset) == MAP_FAILED)
-        return pw_error_set(err, PW_ERR_TARGET, "mapping a buffer of %zu bytes: %s", slot->pages, strerror(errno));
-    out->data = out->base + GUARD_BYTES + slot->front;
-    out->size = slot->size;
     return PW_OK;
 }
 
@@ -62,16 +39,16 @@ pw_status pw_worker_private(size_t size, size_t alignment, struct pw_worker_buff
     pw_status status = reserve(body, out, err);
     if (status != PW_OK)
         return status;
-    if (mprotect(out->base + GUARD_BYTES, body, PROT_READ | PROT_WRITE) != 0)
+    if (mprotect(out->base + PW_WORKER_GUARD_BYTES, body, PROT_READ | PROT_WRITE) != 0)
         return pw_error_set(err, PW_ERR_TARGET, "a buffer of %zu bytes: %s", size, strerror(errno));
-    out->data = out->base + GUARD_BYTES + body - room;
+    out->data = out->base + PW_WORKER_GUARD_BYTES + body - room;
     out->size = size;
     return PW_OK;
 }
 
 void pw_worker_unmap(struct pw_worker_buffer *buffer)
 {
-    if (buffer->reserved > 0)
+    if (buffer->reserved > 0 && !buffer->window)
         munmap(buffer->base, buffer->reserved);
     memset(buffer, 0, sizeof *buffer);
 }

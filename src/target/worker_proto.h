@@ -34,7 +34,7 @@
 typedef enum {
     PW_MSG_OPEN = 1,  /* plugin, cache_dir, foreign, uid, spec -> info, library name */
     PW_MSG_LIST,      /* plugin, cache_dir, foreign, uid -> text */
-    PW_MSG_EXECUTE,   /* size of the body in the input region; fds when regions are new */
+    PW_MSG_EXECUTE,   /* where in the input region the body is, its size; fds when regions are new */
     PW_MSG_BUILD,     /* the same, compile only */
     PW_MSG_SUPPORTS,  /* library call -> bool, reason */
     PW_MSG_REFERENCE, /* src/run: a node to time */
