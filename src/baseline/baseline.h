@@ -26,6 +26,7 @@
 
 #define PW_BASELINE_DIR "baselines"
 #define PW_BASELINE_SLICES 21 /* ratios kept for a signature */
+#define PW_BASELINE_MAX_BYTES ((size_t)1 << 20)
 
 typedef enum { PW_BASELINE_PRECISION, PW_BASELINE_THROUGHPUT, PW_BASELINE_KIND_COUNT } pw_baseline_kind;
 const char *pw_baseline_kind_name(pw_baseline_kind kind);
@@ -97,6 +98,9 @@ void pw_baseline_clear(struct pw_baseline *baseline); /* a zeroed one is fine */
 /* PW_ERR_FORMAT names file, line and key. A file with a baseline's name holds what its name says: a copy of what is
  * pending is no approved one. */
 pw_status pw_baseline_read(const char *path, struct pw_baseline *out, struct pw_error *err);
+/* The same of a text that was read from path. */
+pw_status pw_baseline_parse(const char *path, const char *text, size_t size, struct pw_baseline *out,
+                            struct pw_error *err);
 pw_status pw_baseline_check_name(const struct pw_baseline *baseline, struct pw_error *err); /* by its path */
 pw_status pw_baseline_print(const struct pw_baseline *baseline, struct pw_buf *out, struct pw_error *err);
 const struct pw_baseline_set *pw_baseline_set_of(const struct pw_baseline *baseline, const char *dims); /* NULL: none */
@@ -128,12 +132,17 @@ pw_status pw_baseline_find(const char *folder, const char *which, pw_baseline_ki
 pw_status pw_baseline_save_pending(const char *folder, const struct pw_baseline *baseline, struct pw_buf *path,
                                    struct pw_error *err);
 
+/* What is pending in the folder as one number, never 0, that any change to it changes. */
+pw_status pw_baseline_pending(const char *folder, size_t *state, struct pw_error *err);
+
 struct pw_baseline_approval {
     const char *by, *message; /* both required */
     const char *at;           /* ISO time */
+    size_t seen;              /* pw_baseline_pending before the approver looked; 0: whatever is pending */
 };
 /* Numbers what is pending in the folder: one number for all, the next that no file there has. *approved: how many
- * files; their paths, one a line, to `paths`. PW_ERR_USAGE when nothing is pending. Safe beside other approvals and
+ * files; their paths, one a line, to `paths`. PW_ERR_USAGE when nothing is pending, or something else
+ * than was seen. Safe beside other approvals and
  * records: no number is given twice, no file is overwritten, and a pending file that was replaced meanwhile stays. */
 pw_status pw_baseline_approve(const char *folder, const struct pw_baseline_approval *approval, int *number,
                               size_t *approved, struct pw_buf *paths, struct pw_error *err);

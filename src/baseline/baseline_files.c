@@ -11,7 +11,6 @@
 #include "baseline/baseline.h"
 #include "baseline/folder.h"
 
-#define FILE_MAX_BYTES ((size_t)1 << 20)
 #define NUMBER_MAX 1000000
 
 pw_status pw_baseline_folder(const char *root, const char *graph_id, const char *model_path, const char *target_kind,
@@ -191,9 +190,9 @@ static pw_status check_readable(const struct pw_buf *text, struct pw_error *err)
     const struct pw_yaml *root;
     pw_status status = PW_OK;
 
-    if (text->size > FILE_MAX_BYTES)
+    if (text->size > PW_BASELINE_MAX_BYTES)
         status = pw_error_set(err, PW_ERR_UNSUPPORTED, "the baseline would be %zu bytes, at most %zu can be read back",
-                              text->size, FILE_MAX_BYTES);
+                              text->size, PW_BASELINE_MAX_BYTES);
     else
         status =
             pw_yaml_parse(pw_buf_text(text), text->size, "the baseline as it would be written", &arena, &root, err);
@@ -235,7 +234,7 @@ struct pending {
 static pw_status hash_file(const char *path, struct pw_hash128 *out, struct pw_error *err)
 {
     struct pw_buf text = {0};
-    pw_status status = pw_file_read(path, FILE_MAX_BYTES, &text, err);
+    pw_status status = pw_file_read(path, PW_BASELINE_MAX_BYTES, &text, err);
 
     if (status == PW_OK)
         *out = pw_hash128(pw_buf_text(&text), text.size);
@@ -315,9 +314,57 @@ static pw_status publish(const char *folder, int lock, struct pending *pending, 
     return status;
 }
 
-static pw_status read_pending(const struct pw_baseline_file *files, size_t count, struct pending *pending,
-                              size_t *pending_count, int *highest, struct pw_error *err)
+/* One pending file more. */
+static size_t add_state(size_t state, const char *name, struct pw_hash128 hash)
 {
+    state = (size_t)pw_hash64(name, strlen(name) + 1, state);
+    state = (size_t)pw_hash64(&hash, sizeof hash, state);
+    return state ? state : 1;
+}
+
+#define STATE_NONE 1 /* nothing is pending */
+
+pw_status pw_baseline_pending(const char *folder, size_t *state, struct pw_error *err)
+{
+    struct pw_baseline_file *files = NULL;
+    struct pw_arena arena = {0};
+    size_t made = STATE_NONE;
+    size_t count = 0;
+    pw_status status = pw_baseline_list(folder, &arena, &files, &count, err);
+
+    for (size_t i = 0; i < count && status == PW_OK; i++) {
+        struct pw_hash128 hash;
+
+        if (files[i].number)
+            continue;
+        status = hash_file(files[i].path, &hash, err);
+        if (status == PW_OK)
+            made = add_state(made, files[i].name, hash);
+    }
+    if (status == PW_OK)
+        *state = made;
+    pw_arena_clear(&arena);
+    return status;
+}
+
+/* From one reading: what is hashed is what is approved, even where locks do not work. */
+static pw_status read_one(struct pending *pending, struct pw_error *err)
+{
+    struct pw_buf text = {0};
+    pw_status status = pw_file_read(pending->path, PW_BASELINE_MAX_BYTES, &text, err);
+
+    if (status == PW_OK) {
+        pending->hash = pw_hash128(pw_buf_text(&text), text.size);
+        status = pw_baseline_parse(pending->path, pw_buf_text(&text), text.size, &pending->baseline, err);
+    }
+    pw_buf_clear(&text);
+    return status;
+}
+
+static pw_status read_pending(const struct pw_baseline_file *files, size_t count, struct pending *pending,
+                              size_t *pending_count, int *highest, size_t seen, struct pw_error *err)
+{
+    size_t state = STATE_NONE;
     pw_status status = PW_OK;
 
     for (size_t i = 0; i < count && status == PW_OK; i++) {
@@ -326,10 +373,14 @@ static pw_status read_pending(const struct pw_baseline_file *files, size_t count
         if (files[i].number)
             continue;
         pending[*pending_count].path = files[i].path;
-        status = hash_file(files[i].path, &pending[*pending_count].hash, err);
-        if (status == PW_OK)
-            status = pw_baseline_read(files[i].path, &pending[(*pending_count)++].baseline, err);
+        status = read_one(&pending[*pending_count], err);
+        state = add_state(state, files[i].name, pending[(*pending_count)++].hash);
     }
+    /* Nobody approves what he has not seen: a colleague may have recorded again since. */
+    if (status == PW_OK && *pending_count && seen && seen != state)
+        status =
+            pw_error_set(err, PW_ERR_USAGE,
+                         "nothing was approved: what is pending is no longer what was shown here; look at it again");
     return status;
 }
 
@@ -355,7 +406,7 @@ pw_status pw_baseline_approve(const char *folder, const struct pw_baseline_appro
     if (status == PW_OK && !(pending = pw_arena_alloc(&arena, count + 1, sizeof *pending)))
         status = pw_error_memory(err, count * sizeof *pending);
     if (status == PW_OK)
-        status = read_pending(files, count, pending, &pending_count, &highest, err);
+        status = read_pending(files, count, pending, &pending_count, &highest, approval->seen, err);
     if (status == PW_OK && !pending_count)
         status =
             pw_error_set(err, PW_ERR_USAGE, "%s: nothing is pending; portwright baseline record makes one", folder);

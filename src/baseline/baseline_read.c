@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/compiler.h"
+#include "base/file.h"
 #include "base/yaml.h"
 #include "baseline/baseline.h"
 
@@ -344,14 +345,15 @@ static pw_status read_head(const struct pw_yaml *root, struct pw_baseline *b, st
     return status == PW_OK ? read_number_line(root, b, err) : status;
 }
 
-pw_status pw_baseline_read(const char *path, struct pw_baseline *out, struct pw_error *err)
+pw_status pw_baseline_parse(const char *path, const char *text, size_t size, struct pw_baseline *out,
+                            struct pw_error *err)
 {
     static const char *const keys[] = {"format",   "baseline",    "number",  "graph",      "model",
                                        "target",   "protocol",    "seed",    "portwright", "recorded",
                                        "approved", "environment", "kernels", "sets",       NULL};
     struct pw_baseline made = {0};
     const struct pw_yaml *root = NULL;
-    pw_status status = pw_yaml_read(path, &made.arena, &root, err);
+    pw_status status = pw_yaml_parse(text, size, path, &made.arena, &root, err);
 
     if (status == PW_OK && !(made.path = pw_arena_strndup(&made.arena, path, strlen(path))))
         status = pw_error_memory(err, strlen(path));
@@ -377,6 +379,17 @@ pw_status pw_baseline_read(const char *path, struct pw_baseline *out, struct pw_
         memset(&made, 0, sizeof made);
     }
     pw_baseline_clear(&made);
+    return status;
+}
+
+pw_status pw_baseline_read(const char *path, struct pw_baseline *out, struct pw_error *err)
+{
+    struct pw_buf text = {0};
+    pw_status status = pw_file_read(path, PW_BASELINE_MAX_BYTES, &text, err);
+
+    if (status == PW_OK)
+        status = pw_baseline_parse(path, pw_buf_text(&text), text.size, out, err);
+    pw_buf_clear(&text);
     return status;
 }
 

@@ -78,8 +78,10 @@ typedef enum {
     PW_ASK_ENVIRONMENT, /* text, one field a line: '*' (timings depend on it) or ' ', name, tab, value; '=' or '!' and
                            what the lock says; '@' and a head, then '-' and a line of that part: target with peaks,
                            platforms, isolation */
-    PW_ASK_BASELINES,   /* text: those of the graph on this kind of target, then what the pending ones change */
-    PW_ASK_APPROVE,     /* gives what is pending a number, then answers as PW_ASK_BASELINES */
+    PW_ASK_BASELINES,   /* text: those of the graph on this kind of target, then what the pending ones change; about:
+                           which pending ones these are */
+    PW_ASK_APPROVE,     /* gives what is pending a number, then answers as PW_ASK_BASELINES. Asked about: the answer's
+                           that the person was shown, so that nothing else is approved; 0: whatever is pending */
     PW_ASK_COMPARE,     /* of two runs, "3 5" in the question's text: rows of the first, other_rows of the second, both
                            by operator and id */
     PW_ASK_NODES,       /* PW_EVENT_PAST events come before the answer; none: no run's nodes are recorded */
@@ -145,10 +147,10 @@ struct pw_event {
     const char *run_kind; /* DOING, STARTED: "bench"; NULL: "check". Static */
     bool failed;          /* DEVICE, FINISHED, MESSAGE: error holds why */
     struct pw_error error;
-    pw_ask ask;            /* ANSWER */
-    size_t about;          /* ANSWER: signature. SAVE: not 0: quiet. TRIAGE: not 0: follows a decision */
-    const char *text, *by; /* ANSWER in text; by: of the question. SAVE: contents, path. DOING */
-    size_t text_size;      /* SAVE */
+    pw_ask ask;   /* ANSWER */
+    size_t about; /* ANSWER: signature, or of PW_ASK_BASELINES. SAVE: not 0: quiet. TRIAGE: not 0: follows a decision */
+    const char *text, *by;                     /* ANSWER in text; by: of the question. SAVE: contents, path. DOING */
+    size_t text_size;                          /* SAVE */
     const struct pw_store_signature_row *rows; /* HISTORY, ANSWER */
     size_t row_count;
     const struct pw_store_signature_row *other_rows; /* ANSWER to PW_ASK_COMPARE */
@@ -264,8 +266,9 @@ pw_status pw_session_save(struct pw_session *session, const char *path, const ch
                           struct pw_error *err);
 /* Queues measuring the device's peaks, a few seconds under the timing lock; PW_EVENT_PEAKS follows. */
 pw_status pw_session_peaks(struct pw_session *session, struct pw_error *err);
-/* Asks; PW_EVENT_ANSWER follows. text, by: of PW_ASK_APPROVE why and who, of PW_ASK_COMPARE the runs; else NULL. */
-pw_status pw_session_ask(struct pw_session *session, pw_ask ask, size_t signature, const char *text, const char *by,
+/* Asks; PW_EVENT_ANSWER follows. about: a signature, or what PW_ASK_APPROVE needs. text, by: of PW_ASK_APPROVE why and
+ * who, of PW_ASK_COMPARE the runs; else NULL. */
+pw_status pw_session_ask(struct pw_session *session, pw_ask ask, size_t about, const char *text, const char *by,
                          struct pw_error *err);
 /* The running job and the queue, but for reloads: what did not begin ends with FINISHED, failed. */
 void pw_session_cancel(struct pw_session *session);

@@ -9,8 +9,6 @@
 #include "job/session_internal.h"
 #include "report/baseline_load.h"
 
-#define PENDING_MAX_BYTES ((size_t)64 << 20)
-
 pw_status pw_session_baselines_folder(const struct pw_session *session, struct pw_buf *folder, struct pw_error *err)
 {
     const struct pw_device *device = pw_session_device(session);
@@ -46,58 +44,18 @@ static pw_status add_diff(const char *folder, struct pw_buf *text, struct pw_err
     return PW_OK;
 }
 
-/* What is pending, as one hash; *any: there is something. */
-static pw_status hash_pending(const char *folder, struct pw_hash128 *hash, bool *any, struct pw_error *err)
-{
-    struct pw_baseline_file *files = NULL;
-    struct pw_arena arena = {0};
-    struct pw_buf all = {0};
-    size_t count = 0;
-    pw_status status = pw_baseline_list(folder, &arena, &files, &count, err);
-
-    *any = false;
-    for (size_t i = 0; i < count && status == PW_OK; i++)
-        if (!files[i].number) {
-            *any = true;
-            pw_buf_append(&all, files[i].path, strlen(files[i].path) + 1);
-            status = pw_file_read(files[i].path, PENDING_MAX_BYTES, &all, err);
-        }
-    if (status == PW_OK && all.failed)
-        status = pw_error_memory(err, all.size);
-    if (status == PW_OK)
-        *hash = pw_hash128(pw_buf_text(&all), all.size);
-    pw_buf_clear(&all);
-    pw_arena_clear(&arena);
-    return status;
-}
-
-/* Nobody approves what he has not seen: a colleague may have recorded again since the screen was drawn. */
-static pw_status check_shown(const struct pw_session *session, const char *folder, struct pw_error *err)
-{
-    struct pw_hash128 hash = {0};
-    bool any = false;
-    pw_status status = hash_pending(folder, &hash, &any, err);
-
-    if (status != PW_OK || !any || !session->shown_known ||
-        (hash.high == session->shown_pending.high && hash.low == session->shown_pending.low))
-        return status;
-    return pw_error_set(err, PW_ERR_USAGE,
-                        "nothing was approved: what is pending is no longer what was shown here; look at it again");
-}
-
 static pw_status answer_baselines(struct pw_session *session, struct pw_store *store, struct pw_event *event,
                                   struct pw_error *err)
 {
     struct pw_baseline_listing listing = {0};
     struct pw_buf folder = {0}, text = {0};
     bool pending = false, approved = false;
-    struct pw_error ignored = {0};
+    size_t state = 0;
     pw_status status = pw_session_baselines_folder(session, &folder, err);
 
     (void)store;
     if (status == PW_OK) /* before the files are read: what comes in between counts as unseen */
-        session->shown_known = hash_pending(pw_buf_text(&folder), &session->shown_pending, &pending, &ignored) == PW_OK;
-    pending = false;
+        status = pw_baseline_pending(pw_buf_text(&folder), &state, err);
     if (status == PW_OK)
         status = pw_baseline_listing_add(&listing, pw_buf_text(&folder), pw_buf_text(&folder), err);
     pw_baseline_listing_finish(&listing);
@@ -109,6 +67,7 @@ static pw_status answer_baselines(struct pw_session *session, struct pw_store *s
         pw_report_baselines_text(listing.entries, listing.count, &text);
     if (status == PW_OK && pending && approved)
         status = add_diff(pw_buf_text(&folder), &text, err);
+    event->about = state;
     if (status == PW_OK)
         event->text = text.failed ? NULL : pw_arena_strndup(&event->arena, pw_buf_text(&text), text.size);
     if (status == PW_OK && !event->text)
@@ -123,15 +82,15 @@ static pw_status answer_approve(struct pw_session *session, struct pw_store *sto
                                 struct pw_error *err)
 {
     char now[32];
-    struct pw_baseline_approval approval = {
-        .by = event->by, .message = event->text, .at = pw_clock_iso(pw_clock_wall_ms(), now, sizeof now)};
+    struct pw_baseline_approval approval = {.by = event->by,
+                                            .message = event->text,
+                                            .at = pw_clock_iso(pw_clock_wall_ms(), now, sizeof now),
+                                            .seen = event->about};
     struct pw_buf folder = {0}, paths = {0};
     size_t approved = 0;
     int number = 0;
     pw_status status = pw_session_baselines_folder(session, &folder, err);
 
-    if (status == PW_OK)
-        status = check_shown(session, pw_buf_text(&folder), err);
     if (status == PW_OK)
         status = pw_baseline_approve(pw_buf_text(&folder), &approval, &number, &approved, &paths, err);
     if (status == PW_OK)
@@ -169,7 +128,7 @@ void pw_session_answer(struct pw_session *session, struct pw_store *store, struc
     pw_queue_push(&session->events, event);
 }
 
-pw_status pw_session_ask(struct pw_session *session, pw_ask ask, size_t signature, const char *text, const char *by,
+pw_status pw_session_ask(struct pw_session *session, pw_ask ask, size_t about, const char *text, const char *by,
                          struct pw_error *err)
 {
     struct pw_event *event = pw_event_create(PW_EVENT_ANSWER);
@@ -181,7 +140,7 @@ pw_status pw_session_ask(struct pw_session *session, pw_ask ask, size_t signatur
         return pw_error_set(err, PW_ERR_IO, "this session keeps no store");
     }
     event->ask = ask;
-    event->about = signature;
+    event->about = about;
     event->reply = pw_event_create(PW_EVENT_ANSWER);
     event->text = pw_arena_strndup(&event->arena, text ? text : "", text ? strlen(text) : 0);
     event->by = pw_arena_strndup(&event->arena, by ? by : "", by ? strlen(by) : 0);

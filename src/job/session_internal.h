@@ -98,8 +98,6 @@ struct pw_session {
 
     struct pw_peaks peaks; /* under lock: as last measured; count 0: not */
     char *devices;         /* the writer's: what OpenCL lists, once it was asked for; owned */
-    bool shown_known;      /* the writer's: which pending baselines the client was shown */
-    struct pw_hash128 shown_pending;
     struct pw_session_build {
         struct pw_hash128 source;
         uint64_t log;

@@ -222,7 +222,8 @@ static void act_on_intent(struct pw_app *app)
         keep_decisions(app);
         break;
     case PW_INTENT_ASK:
-        if (pw_session_ask(pw_app_session(app), app->tui->ask, app->tui->detail,
+        if (pw_session_ask(pw_app_session(app), app->tui->ask,
+                           app->tui->ask == PW_ASK_APPROVE ? app->tui->at->baselines_seen : app->tui->detail,
                            app->tui->ask >= PW_ASK_APPROVE ? app->tui->intent_text : NULL, app->tui->user_name,
                            &err) != PW_OK)
             pw_tui_say(app->tui, true, "%s", err.message);

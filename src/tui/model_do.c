@@ -543,6 +543,11 @@ void pw_tui_run_approve(struct pw_tui *tui, const char *words)
         pw_tui_say(tui, true, "approve: nobody is named; set PORTWRIGHT_USER, or use portwright baseline approve --by");
         return;
     }
+    if (!tui->at->baselines) { /* nobody approves what he has not seen */
+        pw_tui_go(tui, PW_SCREEN_BASELINES);
+        pw_tui_say(tui, true, "approve: look at what is pending first: here it is");
+        return;
+    }
     memcpy(tui->intent_text, words, strlen(words) + 1);
     tui->ask = PW_ASK_APPROVE;
     tui->intent = PW_INTENT_ASK;

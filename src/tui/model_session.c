@@ -333,6 +333,7 @@ static void on_answer(struct pw_tui *tui, const struct pw_event *event)
     } else if (event->text) { /* baselines, also after an approval */
         pw_free(tui->at->baselines);
         tui->at->baselines = pw_strdup(event->text);
+        tui->at->baselines_seen = event->about;
         if (event->ask == PW_ASK_APPROVE) /* another mark on the time axes */
             tui->at->history.stale = tui->at->graph.stale = true;
     }

@@ -399,6 +399,7 @@ struct pw_tui_side { /* all that belongs to one target */
     struct pw_tui_graph graph;
     struct pw_tui_comparison comparison;
     char *environment, *baselines;     /* the answers' texts; owned; NULL not asked yet */
+    size_t baselines_seen;             /* which pending ones that text tells of; 0 none */
     char no_answer[PW_ASK_COUNT][200]; /* by question: why the last one was not answered; "" it was */
 };
 

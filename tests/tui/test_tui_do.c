@@ -417,6 +417,28 @@ static void test_clicks(void **state)
     close_tui(tui);
 }
 
+/* Approving speaks of what the screen showed; who has not looked looks first. */
+static void test_approve_what_was_seen(void **state)
+{
+    struct pw_event answer = {
+        .kind = PW_EVENT_ANSWER, .ask = PW_ASK_BASELINES, .about = 4711, .text = "m/test\n  precision-pending.yaml\n"};
+    struct pw_tui *tui = open_tui(24, 80);
+
+    (void)state;
+    device_opens(tui);
+    snprintf(tui->user_name, sizeof tui->user_name, "ana");
+    press(tui, ":approve because\n");
+    shows(tui, "look at what is pending first");
+    assert_int_equal(tui->screen, PW_SCREEN_BASELINES);
+    assert_int_equal(tui->ask, PW_ASK_BASELINES);
+    send(tui, &answer);
+    press(tui, ":approve because\n");
+    assert_int_equal(tui->ask, PW_ASK_APPROVE);
+    assert_int_equal(tui->intent, PW_INTENT_ASK);
+    assert_int_equal(tui->at->baselines_seen, 4711);
+    close_tui(tui);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -426,7 +448,7 @@ int main(void)
         cmocka_unit_test(test_find_in_lines),   cmocka_unit_test(test_decisions),
         cmocka_unit_test(test_export_and_copy), cmocka_unit_test(test_endtoend),
         cmocka_unit_test(test_two_targets),     cmocka_unit_test(test_chart),
-        cmocka_unit_test(test_clicks),
+        cmocka_unit_test(test_clicks),          cmocka_unit_test(test_approve_what_was_seen),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -51,11 +51,11 @@ static int tear_down(void **state)
 }
 
 /* Asks and waits for the answer, owned by the caller. */
-static struct pw_event *ask(pw_ask question, const char *text)
+static struct pw_event *ask_about(pw_ask question, size_t about, const char *text)
 {
     struct pw_error err = {0};
 
-    assert_int_equal(pw_session_ask(session, question, 0, text, "ana", &err), PW_OK);
+    assert_int_equal(pw_session_ask(session, question, about, text, "ana", &err), PW_OK);
     for (int tries = 0; tries < 100; tries++) {
         struct pollfd wait = {.fd = pw_session_fd(session), .events = POLLIN};
         struct pw_event *event = pw_session_next(session);
@@ -68,6 +68,11 @@ static struct pw_event *ask(pw_ask question, const char *text)
     }
     fail_msg("no answer to question %d", (int)question);
     return NULL;
+}
+
+static struct pw_event *ask(pw_ask question, const char *text)
+{
+    return ask_about(question, 0, text);
 }
 
 /* A colleague records: another seed makes another file. */
@@ -117,14 +122,18 @@ static void record(uint64_t seed)
 static void test_only_what_was_shown_is_approved(void **state)
 {
     struct pw_event *event;
+    size_t shown;
 
     (void)state;
     record(1);
     event = ask(PW_ASK_BASELINES, NULL);
     assert_non_null(strstr(event->text, "pending"));
+    shown = event->about;
+    assert_true(shown != 0);
     pw_event_free(event);
     record(2);
-    event = ask(PW_ASK_APPROVE, "looks fine");
+    pw_event_free(ask(PW_ASK_BASELINES, NULL)); /* the session has looked again, but the person has not */
+    event = ask_about(PW_ASK_APPROVE, shown, "looks fine");
     assert_true(event->failed);
     if (!strstr(event->error.message, "no longer what was shown"))
         fail_msg("%s", event->error.message);
@@ -133,9 +142,12 @@ static void test_only_what_was_shown_is_approved(void **state)
     assert_false(event->failed);
     assert_int_equal(event->mark_count, 0); /* a pending one is no mark */
     pw_event_free(event);
-    pw_event_free(ask(PW_ASK_BASELINES, NULL));
-    event = ask(PW_ASK_APPROVE, "looks fine");
+    event = ask(PW_ASK_BASELINES, NULL);
+    shown = event->about;
+    pw_event_free(event);
+    event = ask_about(PW_ASK_APPROVE, shown, "looks fine");
     assert_false(event->failed);
+    assert_true(event->about != shown);
     assert_non_null(strstr(event->text, "ana: looks fine"));
     pw_event_free(event);
     event = ask(PW_ASK_APPROVE, "once more");
