@@ -9,7 +9,7 @@
 
 #include "job/session_internal.h"
 
-enum { PAUSE_NS = 20 * 1000 * 1000 };
+enum { LOOK_NS = 20 * 1000 * 1000 }; /* how often a pause looks whether it is cancelled */
 
 pw_status pw_queue_init(struct pw_queue *queue, bool with_fd, struct pw_error *err)
 {
@@ -135,24 +135,28 @@ static struct pw_event *pop(struct pw_queue *queue)
     if (!queue->head)
         queue->tail = NULL;
     queue->count--;
-    queue->stalled = false;
     return &node->event;
 }
 
-void pw_queue_pause(struct pw_queue *queue, size_t most)
+/* LOOK_NS from now. */
+static struct timespec next_look(void)
 {
     struct timespec until;
-    int waited = 0;
 
     clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += PAUSE_NS;
+    until.tv_nsec += LOOK_NS;
     until.tv_sec += until.tv_nsec / 1000000000;
     until.tv_nsec %= 1000000000;
+    return until;
+}
+
+void pw_queue_pause(struct pw_queue *queue, size_t most, const atomic_bool *cancel)
+{
     pthread_mutex_lock(&queue->lock);
-    if (queue->count > most && !queue->stalled && !queue->closed) {
-        while (queue->count > most / 2 && !queue->closed && !waited)
-            waited = pthread_cond_timedwait(&queue->eased, &queue->lock, &until);
-        queue->stalled = waited != 0;
+    for (size_t enough = most; queue->count > enough && !queue->closed && !*cancel; enough = most / 2) {
+        struct timespec until = next_look();
+
+        pthread_cond_timedwait(&queue->eased, &queue->lock, &until);
     }
     pthread_mutex_unlock(&queue->lock);
 }
@@ -194,6 +198,7 @@ struct pw_event *pw_queue_wait(struct pw_queue *queue)
         pthread_cond_wait(&queue->filled, &queue->lock);
     event = pop(queue);
     queue->busy = event != NULL;
+    pthread_cond_signal(&queue->eased);
     pthread_mutex_unlock(&queue->lock);
     return event;
 }

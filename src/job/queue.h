@@ -6,6 +6,7 @@
 #define PW_JOB_QUEUE_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "job/session.h"
 
@@ -19,8 +20,7 @@ struct pw_queue {
     pthread_cond_t filled, drained, eased;
     struct pw_queue_node *head, *tail;
     size_t count;
-    bool stalled; /* a pause was in vain: nothing was taken since */
-    bool busy;    /* the consumer works on an event that it took with pw_queue_wait */
+    bool busy; /* the consumer works on an event that it took with pw_queue_wait */
     bool closed;
     int wake[2]; /* pipe; -1 when the consumer only waits */
 };
@@ -34,8 +34,9 @@ struct pw_event *pw_event_create(pw_event_kind kind);
 void pw_queue_push(struct pw_queue *queue, struct pw_event *event);
 
 /* Waits until half of `most` events are left, where there are more than that: what a producer brings in a flood would
- * fill the memory. At most some 20 ms, and not again before the consumer, who may be away, takes one. */
-void pw_queue_pause(struct pw_queue *queue, size_t most);
+ * fill the memory of a consumer who is slow or away. Ends also when the queue is closed or *cancel is set, and does not
+ * wait at all then. */
+void pw_queue_pause(struct pw_queue *queue, size_t most, const atomic_bool *cancel);
 struct pw_event *pw_queue_take(struct pw_queue *queue); /* NULL: none */
 bool pw_queue_waiting(struct pw_queue *queue);          /* there is one to take */
 struct pw_event *

@@ -6,7 +6,8 @@
  * the device, finding implementations, verifying, writing the store) happens on the session's own
  * threads and comes back as events: immutable, heap-allocated, freed by the receiver with
  * pw_event_free. Events are fetched with pw_session_next; pw_session_fd becomes readable when one
- * waits. Submitting, cancelling and fetching are safe from the client's one thread.
+ * waits: a job with very many results waits for a client that does not fetch them. Submitting,
+ * cancelling and fetching are safe from the client's one thread.
  */
 #ifndef PW_JOB_SESSION_H
 #define PW_JOB_SESSION_H

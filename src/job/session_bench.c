@@ -66,8 +66,10 @@ static void on_bench(void *user, const struct pw_bench_event *event)
     struct bench_run *run = user;
     struct pw_event *started;
 
-    if (event->figure)
+    if (event->figure) {
         relay_figure(run, event);
+        pw_session_pause(run->session, run->job);
+    }
     if (event->kind != PW_BENCH_STARTED)
         return;
     for (int to_store = 0; to_store < 1 + run->session->writer_started; to_store++) {

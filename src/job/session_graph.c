@@ -36,17 +36,11 @@ pw_status pw_session_run(struct pw_session *session, const struct pw_session_run
 
 /* ---- events ---- */
 
-enum {
-    STORED_AHEAD = 256, /* events that wait for the disk, at most */
-    SHOWN_AHEAD = 512   /* that wait to be shown, while somebody takes them */
-};
-
 struct graph_run {
     struct pw_session *session;
     const struct pw_job *job;
     bool started;                     /* the store has a run */
     struct pw_session_record *record; /* of its nodes, for the store; NULL: nothing is recorded */
-    size_t stored;                    /* events sent to the store */
 };
 
 static bool copy_text(struct pw_arena *arena, const char **text)
@@ -150,12 +144,9 @@ static void on_event(void *user, const struct pw_endtoend_event *event)
     pw_queue_push(&run->session->events, shown);
     if (event->kind == PW_ENDTOEND_NODE && event->done == event->total)
         pw_session_doing(run->session, run->job, "comparing the outputs");
-    pw_queue_pause(&run->session->events, SHOWN_AHEAD);
-    if (!stored)
-        return;
-    pw_session_send_to_store(run->session, stored);
-    if (++run->stored % STORED_AHEAD == 0 && run->session->writer_started)
-        pw_queue_drain(&run->session->writes); /* graphs with thousands of outputs bring all of them at once */
+    if (stored)
+        pw_session_send_to_store(run->session, stored);
+    pw_session_pause(run->session, run->job);
 }
 
 /* ---- the job ---- */

@@ -125,6 +125,8 @@ pw_status pw_session_write_graph(const struct pw_session *session, struct pw_sto
 const char *pw_session_run_kind(const struct pw_event *started); /* of the store's run */
 void pw_session_send_to_store(struct pw_session *session, struct pw_event *event);
 #define PW_SESSION_NO_END "out of memory: that the run is over is not recorded"
+/* After each result of a job: waits while very many are to be shown or recorded. On the worker's threads. */
+void pw_session_pause(struct pw_session *session, const struct pw_job *job);
 /* session_nodes.c: what the store keeps of all nodes of a run. Collected on the worker, written by the writer when the
  * run is over. NULL is accepted. */
 struct pw_session_record *pw_session_record_create(void);

@@ -243,6 +243,15 @@ void pw_session_send_to_store(struct pw_session *session, struct pw_event *event
         pw_event_free(event);
 }
 
+enum { SHOWN_AHEAD = 256, STORED_AHEAD = 128 }; /* events, of some 9 KB */
+
+void pw_session_pause(struct pw_session *session, const struct pw_job *job)
+{
+    pw_queue_pause(&session->events, SHOWN_AHEAD, &job->cancel);
+    if (session->writer_started)
+        pw_queue_pause(&session->writes, STORED_AHEAD, &job->cancel);
+}
+
 struct job_run {
     struct pw_session *session;
     const struct pw_job *job;
@@ -305,6 +314,7 @@ static void on_verify(void *user, const struct pw_verify_event *event)
 
     if (event->kind == PW_VERIFY_CASE) {
         relay(run, event, PW_EVENT_CASE);
+        pw_session_pause(run->session, run->job);
     } else if (event->kind == PW_VERIFY_DONE_SIGNATURE) {
         relay(run, event, PW_EVENT_SIGNATURE);
     } else if (event->kind == PW_VERIFY_STARTED) {

@@ -1,4 +1,6 @@
 /* What the model's intents do outside: jobs, files, editor, clipboard. */
+#include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +19,7 @@
 /* So that a flood of results never holds a key back. */
 #define MAX_EVENTS_A_PAINT 500
 #define MAX_NS_A_PAINT 4000000
+#define EDITOR_LOOK_MS 50 /* how soon it is noticed that the editor ended */
 
 static const struct pw_impl_list *implementations(void *user, size_t signature)
 {
@@ -79,25 +82,43 @@ static void write_views(struct pw_app *app)
     pw_buf_clear(&folder);
 }
 
+/* Results come in while the editor has the terminal: jobs go on, and do not fill the memory. */
+static void take_meanwhile(void *user)
+{
+    struct pw_app *app = user;
+    struct pollfd wait[PW_APP_TARGETS];
+
+    for (size_t k = 0; k < app->session_count; k++)
+        wait[k] = (struct pollfd){.fd = pw_session_fd(app->sessions[k]), .events = POLLIN};
+    if (poll(wait, app->session_count, EDITOR_LOOK_MS) >= 0 || errno == EINTR)
+        pw_app_take_events(app);
+}
+
 static void edit(struct pw_app *app)
 {
     struct pw_error err = {0};
-    int result = pw_term_edit(app->tui->intent_text, &err);
+    size_t count = app->tui->selection_count, *selection = pw_calloc(count + 1, sizeof *selection);
+    char *path = pw_strdup(app->tui->intent_text); /* what comes in meanwhile may bring intents of its own */
+    int result = -1;
 
+    for (size_t i = 0; selection && i < count; i++)
+        selection[i] = app->tui->selection[i];
+    if (path && selection)
+        result = pw_term_edit(path, take_meanwhile, app, &err);
+    else
+        pw_error_memory(&err, count * sizeof *selection);
     app->all = true;
-    if (result != 0) {
-        if (result < 0)
-            pw_tui_say(app->tui, true, "%s", err.message);
-        else
-            pw_tui_say(app->tui, true, "the editor ended with %d: nothing is read anew", result);
-        return;
-    }
-    if (pw_session_reload(pw_app_session(app), &err) != PW_OK ||
-        pw_session_verify(pw_app_session(app), app->tui->selection, app->tui->selection_count, true, NULL, &err) !=
-            PW_OK)
+    if (result < 0)
+        pw_tui_say(app->tui, true, "%s", err.message);
+    else if (result > 0)
+        pw_tui_say(app->tui, true, "the editor ended with %d: nothing is read anew", result);
+    else if (pw_session_reload(pw_app_session(app), &err) != PW_OK ||
+             pw_session_verify(pw_app_session(app), selection, count, true, NULL, &err) != PW_OK)
         pw_tui_say(app->tui, true, "%s", err.message);
     else
-        pw_tui_say(app->tui, false, "read anew and verifying again: %s", app->tui->intent_text);
+        pw_tui_say(app->tui, false, "read anew and verifying again: %s", path);
+    pw_free(path);
+    pw_free(selection);
 }
 
 static void end_export(struct pw_app *app)

@@ -17,8 +17,10 @@ bool pw_term_ascii(void); /* the locale has no UTF-8 */
 /* Paints what differs from the last canvas; all: everything. */
 void pw_term_paint(const struct pw_canvas *canvas, bool all);
 /* Runs an editor on a file in this terminal and takes the terminal back: $VISUAL, $EDITOR or vi. Its exit status, or
- * -1 with the reason. The caller paints everything afterwards. */
-int pw_term_edit(const char *path, struct pw_error *err);
+ * -1 with the reason. While it runs, meanwhile is called again and again: it waits a little for something to do, does
+ * it and paints nothing. The caller paints everything afterwards. */
+typedef void pw_term_meanwhile(void *user);
+int pw_term_edit(const char *path, pw_term_meanwhile *meanwhile, void *user, struct pw_error *err);
 /* Puts text on the clipboard of whoever sits at the terminal (OSC 52, through tmux too). */
 void pw_term_copy(const char *text);
 /* Next input without waiting; false: none. *resized is set when the size changed. */

@@ -442,11 +442,11 @@ static int start_editor(char *const *arguments, pid_t *child)
     return failed;
 }
 
-int pw_term_edit(const char *path, struct pw_error *err)
+int pw_term_edit(const char *path, pw_term_meanwhile *meanwhile, void *user, struct pw_error *err)
 {
     char shell[] = "sh", option[] = "-c", script[] = "${VISUAL:-${EDITOR:-vi}} \"$1\"";
     char *file = pw_strdup(path), *const arguments[] = {shell, option, script, shell, file, NULL};
-    pid_t child;
+    pid_t child, ended;
     int state = 0, failed;
 
     if (!file) {
@@ -458,8 +458,8 @@ int pw_term_edit(const char *path, struct pw_error *err)
     endwin();
     failed = start_editor(arguments, &child);
     if (!failed)
-        while (waitpid(child, &state, 0) < 0 && errno == EINTR)
-            ;
+        while ((ended = waitpid(child, &state, WNOHANG)) == 0 || (ended < 0 && errno == EINTR))
+            meanwhile(user);
     handle(SIGINT, on_end);
     handle(SIGQUIT, on_fatal);
     reset_prog_mode();

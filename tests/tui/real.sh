@@ -113,6 +113,30 @@ mux send-keys -t w C-c
 shows "what is typed there is for the editor" "the editor ended with 130"
 mux send-keys -t w q
 shows "quit" "ended 0"
+
+# While the editor has the terminal a job goes on to its end, of more results than may wait to be shown.
+"$PORTWRIGHT" make-graph --layers 60 --width 8 --heads 2 --vocabulary 16 -o long.onnx >/dev/null || exit 1
+cat >waiting.sh <<END
+#!/bin/sh
+for _ in \$(seq 600); do
+    "$PORTWRIGHT" report long.onnx $dims >report.md && ! grep -q "no finished portwright run" report.md && exit 0
+    sleep 0.1
+done
+exit 9
+END
+chmod +x waiting.sh
+small=$model model=$scratch/long.onnx
+start 120 40 "EDITOR=$scratch/waiting.sh VISUAL="
+shows "up with a longer graph" "kernel"
+mux send-keys -t w ':view all' Enter '/op:Softmax' Enter
+shows "its softmax" "> Softmax"
+mux send-keys -t w 5 r 1 e
+shows "the editor ended when the run was over, and the kernel is verified" "held 1 "
+mux send-keys -t w 5
+shows "all of it came in" "culprits,"
+mux send-keys -t w q
+shows "quit after that" "ended 0"
+model=$small
 extra=
 
 # Suspending needs a shell with job control around it.

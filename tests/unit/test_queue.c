@@ -1,4 +1,4 @@
-/* Events on their way: a producer of very many waits for who takes them, but not for who is away. */
+/* Events on their way: a producer of very many waits for who takes them. */
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,16 +14,6 @@ static void push(struct pw_queue *queue, int count)
 {
     for (int i = 0; i < count; i++)
         pw_queue_push(queue, pw_event_create(PW_EVENT_NODE));
-}
-
-static bool stalled(struct pw_queue *queue)
-{
-    bool answer;
-
-    pthread_mutex_lock(&queue->lock);
-    answer = queue->stalled;
-    pthread_mutex_unlock(&queue->lock);
-    return answer;
 }
 
 /* Takes a thousand. */
@@ -42,38 +32,66 @@ static void *take_all(void *user)
     return NULL;
 }
 
+/* Waits for the other thread's word, then does what ends a pause. */
+struct ending {
+    struct pw_queue *queue;
+    atomic_bool *cancel; /* to set; NULL: the queue is closed instead */
+    atomic_bool waits;
+};
+
+static void *end_it(void *user)
+{
+    struct ending *ending = user;
+
+    while (!ending->waits)
+        sched_yield();
+    if (ending->cancel)
+        *ending->cancel = true;
+    else
+        pw_queue_close(ending->queue);
+    return NULL;
+}
+
 static void test_pause(void **state)
 {
+    atomic_bool cancel = false;
     struct pw_queue queue;
+    struct ending ending = {.queue = &queue};
     struct pw_error err = {0};
     pthread_t thread;
 
     (void)state;
     assert_int_equal(pw_queue_init(&queue, true, &err), PW_OK);
     push(&queue, 100);
-    pw_queue_pause(&queue, 100); /* not too many */
-    assert_false(stalled(&queue));
-    push(&queue, 400);
-    pw_queue_pause(&queue, 100); /* nobody takes any */
-    assert_true(stalled(&queue));
-    assert_int_equal(queue.count, 500);
-    pw_event_free(pw_queue_take(&queue));
-    assert_false(stalled(&queue));
-    push(&queue, 501);
+    pw_queue_pause(&queue, 100, &cancel); /* not too many */
+    assert_int_equal(queue.count, 100);
+    push(&queue, 900);
     assert_int_equal(pthread_create(&thread, NULL, take_all, &queue), 0);
-    pw_queue_pause(&queue, 100);
+    pw_queue_pause(&queue, 100, &cancel);
+    pthread_mutex_lock(&queue.lock);
+    assert_in_range(queue.count, 0, 50);
+    pthread_mutex_unlock(&queue.lock);
     pthread_join(thread, NULL);
     assert_int_equal(queue.count, 0);
     push(&queue, 500);
-    pw_queue_close(&queue);
-    pw_queue_pause(&queue, 100); /* nobody will come */
-    assert_false(stalled(&queue));
+    for (int closed = 0; closed < 2; closed++) { /* nobody comes: it is cancelled, or the queue closed */
+        ending.cancel = closed ? NULL : &cancel;
+        ending.waits = false;
+        cancel = false;
+        assert_int_equal(pthread_create(&thread, NULL, end_it, &ending), 0);
+        ending.waits = true;
+        pw_queue_pause(&queue, 100, &cancel);
+        assert_int_equal(queue.count, 500);
+        pthread_join(thread, NULL);
+        pw_queue_pause(&queue, 100, &cancel); /* not again */
+    }
     pw_queue_clear(&queue);
 }
 
-/* However many come, few wait while somebody takes them. */
+/* However many come, few wait. */
 static void test_bounded(void **state)
 {
+    atomic_bool cancel = false;
     struct pw_queue queue;
     struct pw_error err = {0};
     pthread_t thread;
@@ -84,9 +102,7 @@ static void test_bounded(void **state)
     assert_int_equal(pthread_create(&thread, NULL, take_all, &queue), 0);
     for (int i = 0; i < 1000; i++) {
         push(&queue, 1);
-        do
-            pw_queue_pause(&queue, 100);
-        while (stalled(&queue) && sched_yield() == 0); /* the taker is late: again */
+        pw_queue_pause(&queue, 100, &cancel);
         pthread_mutex_lock(&queue.lock);
         most = queue.count > most ? queue.count : most;
         pthread_mutex_unlock(&queue.lock);

@@ -264,6 +264,65 @@ static void test_rows_let_others_write(void **state)
     pw_session_close(session);
 }
 
+enum { LONG_CHAIN = 1000, WAITING_MAX = 300 };
+
+static void write_chain(void)
+{
+    struct pw_buf text = {0}, bytes = {0};
+    struct pw_error err = {0};
+
+    pw_buf_puts(&text, "input x float32[4]\nv0 = Tanh (x)\n");
+    for (int i = 1; i < LONG_CHAIN; i++)
+        pw_buf_printf(&text, "v%d = Tanh (v%d)\n", i, i - 1);
+    pw_buf_printf(&text, "output v%d float32[4]\n", LONG_CHAIN - 1);
+    graph_text_bytes(pw_buf_text(&text), NULL, 17, &bytes);
+    assert_int_equal(pw_file_write("m.onnx", bytes.data, bytes.size, &err), PW_OK);
+    pw_buf_clear(&text);
+    pw_buf_clear(&bytes);
+}
+
+static size_t waiting(struct pw_session *session)
+{
+    size_t count;
+
+    pthread_mutex_lock(&session->events.lock);
+    count = session->events.count;
+    pthread_mutex_unlock(&session->events.lock);
+    return count;
+}
+
+/* A client that is away (its terminal takes no output) finds everything when it comes back, and the memory that waits
+ * for it has a bound; or it closes. */
+static void test_client_away(void **state)
+{
+    (void)state;
+    write_chain();
+    for (int back = 0; back < 2; back++) {
+        struct pw_session *session = open_session();
+        struct pw_error err = {0};
+        size_t nodes = 0, before = 0;
+        bool over = false;
+
+        assert_int_equal(
+            pw_session_run(session, &(struct pw_session_run_options){.mode = PW_ENDTOEND_NODES}, NULL, &err), PW_OK);
+        for (int same = 0; same < 10; same = waiting(session) == before && before > 200 ? same + 1 : 0) {
+            before = waiting(session); /* until no more come */
+            usleep(10000);
+        }
+        assert_in_range(before, 200, WAITING_MAX);
+        while (back && !over) {
+            struct pw_event *event = next(session);
+
+            nodes += event->kind == PW_EVENT_NODE;
+            over = event->kind == PW_EVENT_FINISHED;
+            assert_true(!over || !event->failed);
+            pw_event_free(event);
+        }
+        assert_int_equal(nodes, back ? LONG_CHAIN : 0);
+        pw_session_close(session);
+    }
+}
+
 #if defined(PW_FAIL_INJECTION)
 /* Until the threads have nothing left to do: device, coverage and history have come. */
 static void settle(struct pw_session *session)
@@ -347,6 +406,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_back_as_told, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_client_away, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_rows_let_others_write, set_up, tear_down),
 #if defined(PW_FAIL_INJECTION)
         cmocka_unit_test_setup_teardown(test_always_an_answer, set_up, tear_down),
