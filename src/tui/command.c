@@ -203,36 +203,62 @@ static const struct pw_tui_key *find_key_command(const struct pw_tui_key *keys, 
     return NULL;
 }
 
-void pw_tui_act(struct pw_tui *tui, const char *line)
+/* Runs the command of exactly this name; false: there is none. */
+static bool run_named(struct pw_tui *tui, const char *name, const char *words)
 {
     const struct pw_tui_key *key;
-    char name[64];
-    size_t length;
+
+    for (const struct pw_tui_command *c = pw_tui_commands; c->name; c++)
+        if (!strcmp(c->name, name)) {
+            c->act(tui, words);
+            return true;
+        }
+    key = find_key_command(pw_tui_screens[tui->screen].keys, name);
+    for (int s = 0; !key && s < PW_SCREEN_COUNT; s++)
+        key = find_key_command(pw_tui_screens[s].keys, name);
+    if (!key)
+        key = find_key_command(pw_tui_global_keys, name);
+    if (key)
+        key->act(tui);
+    return key != NULL;
+}
+
+/* The one command whose name begins as typed, as quit with q; of group and group-next the first. How many begin so. */
+static size_t find_begun(const struct pw_tui *tui, const char *typed, char *name, size_t size)
+{
+    struct pw_buf line = {0};
+    const char *help;
+    size_t count = 0, others = 0;
+
+    name[0] = '\0';
+    for (; pw_tui_complete(tui, typed, count, &line, &help); count++) {
+        size_t length = strlen(name);
+
+        if (!count)
+            snprintf(name, size, "%.*s", (int)strcspn(pw_buf_text(&line), " "), pw_buf_text(&line));
+        else
+            others += strncmp(pw_buf_text(&line), name, length) != 0 || pw_buf_text(&line)[length] != '-';
+        pw_buf_clear(&line);
+    }
+    return count ? 1 + others : 0;
+}
+
+void pw_tui_act(struct pw_tui *tui, const char *line)
+{
+    char name[64], begun[64];
+    size_t length, count;
 
     line += strspn(line, " ");
     length = strcspn(line, " ");
     if (!length)
         return;
-    memcpy(name, line, length < sizeof name - 1 ? length : sizeof name - 1);
-    name[length < sizeof name - 1 ? length : sizeof name - 1] = '\0';
-    if (length < sizeof name) {
-        line += length + strspn(line + length, " ");
-        for (const struct pw_tui_command *c = pw_tui_commands; c->name; c++)
-            if (!strcmp(c->name, name)) {
-                c->act(tui, line);
-                return;
-            }
-        key = find_key_command(pw_tui_screens[tui->screen].keys, name);
-        for (int s = 0; !key && s < PW_SCREEN_COUNT; s++)
-            key = find_key_command(pw_tui_screens[s].keys, name);
-        if (!key)
-            key = find_key_command(pw_tui_global_keys, name);
-        if (key) {
-            key->act(tui);
-            return;
-        }
-    }
-    pw_tui_say(tui, true, "no command '%.40s'; Tab lists them", name);
+    snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1), line);
+    line += length + strspn(line + length, " ");
+    if (length < sizeof name && run_named(tui, name, line))
+        return;
+    count = find_begun(tui, name, begun, sizeof begun);
+    if (count != 1 || !run_named(tui, begun, line))
+        pw_tui_say(tui, true, "%s '%.40s'; Tab lists them", count ? "several commands begin with" : "no command", name);
 }
 
 /* ---- completing ---- */
@@ -275,7 +301,7 @@ static bool complete_word(const struct pw_tui *tui, const char *typed, size_t le
         for (size_t i = 0; c->complete && (candidate = c->complete(tui, i)) != NULL; i++)
             if (begins(candidate, word, strlen(word)) && n-- == 0) {
                 pw_buf_printf(line, "%s %s", c->name, candidate);
-                *help = "";
+                *help = c->complete == view_candidate ? tui->views[i].query : "";
                 return true;
             }
     }
@@ -305,27 +331,41 @@ bool pw_tui_complete(const struct pw_tui *tui, const char *typed, size_t n, stru
 
 /* ---- the line at the foot ---- */
 
+/* Keeps what was typed before the first candidate is put in its place. */
+static const char *typed_text(struct pw_tui *tui)
+{
+    if (tui->completion < 0)
+        memcpy(tui->completing, tui->prompt.text, sizeof tui->completing);
+    return tui->completing;
+}
+
+void pw_tui_choose_candidate(struct pw_tui *tui, int n)
+{
+    struct pw_buf line = {0};
+    const char *help;
+
+    if (pw_tui_complete(tui, typed_text(tui), (size_t)n, &line, &help)) {
+        pw_prompt_set(&tui->prompt, pw_buf_text(&line));
+        tui->completion = n;
+    }
+    pw_buf_clear(&line);
+}
+
 /* Tab walks through what completes the line as it was typed. */
 static void complete(struct pw_tui *tui, bool back)
 {
-    struct pw_prompt *prompt = &tui->prompt;
-    const char *help;
+    const char *help, *typed;
     int count = 0;
 
-    if (prompt->kind != PW_PROMPT_COMMAND)
+    if (tui->prompt.kind != PW_PROMPT_COMMAND)
         return;
-    if (tui->completion < 0)
-        memcpy(tui->completing, prompt->text, sizeof tui->completing);
-    for (struct pw_buf line = {0}; pw_tui_complete(tui, tui->completing, (size_t)count, &line, &help); count++)
+    typed = typed_text(tui);
+    for (struct pw_buf line = {0}; pw_tui_complete(tui, typed, (size_t)count, &line, &help); count++)
         pw_buf_clear(&line);
     if (!count)
         return;
-    tui->completion = tui->completion < 0 ? (back ? count - 1 : 0) : (tui->completion + (back ? count - 1 : 1)) % count;
-    for (struct pw_buf line = {0}; pw_tui_complete(tui, tui->completing, (size_t)tui->completion, &line, &help);) {
-        pw_prompt_set(prompt, pw_buf_text(&line));
-        pw_buf_clear(&line);
-        break;
-    }
+    pw_tui_choose_candidate(tui, tui->completion < 0 ? (back ? count - 1 : 0)
+                                                     : (tui->completion + (back ? count - 1 : 1)) % count);
     if (count == 1)
         tui->completion = -1;
 }

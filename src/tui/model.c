@@ -150,6 +150,8 @@ void pw_tui_switch(struct pw_tui *tui, size_t side)
 
 void pw_tui_resize(struct pw_tui *tui, int rows, int columns)
 {
+    for (int screen = 0; screen < PW_SCREEN_COUNT; screen++) /* lines are others where texts wrap elsewhere */
+        tui->chosen[screen] = columns == tui->columns ? tui->chosen[screen] : -1;
     tui->rows = rows < 1 ? 1 : rows;
     tui->columns = columns < 1 ? 1 : columns;
 }

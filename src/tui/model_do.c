@@ -171,26 +171,53 @@ void pw_tui_act_copy(struct pw_tui *tui)
     pw_buf_clear(&line);
 }
 
+/* A quote is doubled; what a sheet takes for a formula is text. */
+static void put_field(struct pw_buf *out, const char *text)
+{
+    pw_buf_putc(out, '"');
+    for (const char *p = text; *p; p++)
+        pw_buf_printf(out, "%s%c",
+                      *p == '"'                         ? "\""
+                      : p == text && strchr("=+-@", *p) ? "'"
+                                                        : "",
+                      (unsigned char)*p < 32 ? ' ' : *p);
+    pw_buf_putc(out, '"');
+}
+
+/* What was measured of it, and what was decided. */
+static void put_measured(const struct pw_tui *tui, size_t signature, struct pw_buf *out)
+{
+    const struct pw_tui_row *row = &tui->at->signatures[signature];
+    const struct pw_triage_entry *entry = pw_tui_decision(tui, signature);
+
+    if (row->measured && !isnan(row->worst_error))
+        pw_buf_printf(out, "%.6g,%.6g,", row->worst_error, row->tolerance);
+    else
+        pw_buf_puts(out, ",,");
+    if (row->target_ns)
+        pw_buf_printf(out, "%lld", (long long)row->target_ns);
+    pw_buf_putc(out, ',');
+    if (row->reference_ns)
+        pw_buf_printf(out, "%lld", (long long)row->reference_ns);
+    pw_buf_printf(out, ",%.1f,%s,", pw_tui_priority(tui, signature), entry ? pw_triage_status_name(entry->status) : "");
+    put_field(out, entry ? entry->owner : "");
+    pw_buf_printf(out, ",%s,", entry && entry->waiver.present ? entry->waiver.until : "");
+    put_field(out, entry ? entry->note : "");
+}
+
 static void export_csv(const struct pw_tui *tui, struct pw_buf *out)
 {
     pw_style style;
 
     pw_buf_puts(out, "id,operator,category,nodes,flops_share,coverage,sensitivity,dynamic,verdict,error,tolerance,"
-                     "target_ns,reference_ns,todo\n");
+                     "target_ns,reference_ns,todo,status,owner,waived_until,note,shapes\n");
     for (size_t i = 0; i < tui->visible_count; i++) {
         size_t signature = tui->visible[i];
         const struct pw_signature *s = &tui->inventory->signatures[signature];
-        const struct pw_tui_row *row = &tui->at->signatures[signature];
-        bool known = row->measured && !isnan(row->worst_error);
 
-        pw_buf_printf(out, "%s,\"", s->id);
-        for (const char *p = s->op_label; *p; p++) /* a quote is doubled; what a sheet takes for a formula is text */
-            pw_buf_printf(out, "%s%c",
-                          *p == '"'                                ? "\""
-                          : p == s->op_label && strchr("=+-@", *p) ? "'"
-                                                                   : "",
-                          (unsigned char)*p < 32 ? ' ' : *p);
-        pw_buf_printf(out, "\",%s,%zu,", pw_category_name(s->category), s->node_count);
+        pw_buf_printf(out, "%s,", s->id);
+        put_field(out, s->op_label);
+        pw_buf_printf(out, ",%s,%zu,", pw_category_name(s->category), s->node_count);
         if (!isnan(s->share))
             pw_buf_printf(out, "%.6g", s->share);
         pw_buf_printf(out, ",%s,%s,%s,%s,", pw_tui_coverage(tui, signature), pw_sensitivity_name(s->sensitivity),
@@ -198,16 +225,10 @@ static void export_csv(const struct pw_tui *tui, struct pw_buf *out)
                       : s->dynamic      ? "yes"
                                         : "no",
                       pw_tui_verdict(tui, signature, &style));
-        if (known)
-            pw_buf_printf(out, "%.6g,%.6g,", row->worst_error, row->tolerance);
-        else
-            pw_buf_puts(out, ",,");
-        if (row->target_ns)
-            pw_buf_printf(out, "%lld", (long long)row->target_ns);
+        put_measured(tui, signature, out);
         pw_buf_putc(out, ',');
-        if (row->reference_ns)
-            pw_buf_printf(out, "%lld", (long long)row->reference_ns);
-        pw_buf_printf(out, ",%.1f\n", pw_tui_priority(tui, signature));
+        put_field(out, s->shapes);
+        pw_buf_putc(out, '\n');
     }
 }
 

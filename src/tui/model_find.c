@@ -1,5 +1,6 @@
-/* Finding: the next problem or match in the inventory, the next line that holds a text on a screen of lines. Nodes of a
- * run are looked at themselves, since making the lines of all of them would take longer than a key may. */
+/* Finding, and moving sideways to what is cut at the edge: the next problem or match in the inventory, the next line
+ * that holds a text on a screen of lines. Nodes of a run are looked at themselves, since making the lines of all of
+ * them would take longer than a key may. */
 #include <stdio.h>
 #include <string.h>
 
@@ -88,6 +89,26 @@ static bool node_line_holds(struct looking *look, size_t line, size_t *cost)
 }
 
 /* ---- lines ---- */
+
+bool pw_tui_shift(struct pw_tui *tui, int by)
+{
+    int *left = &tui->left[tui->screen], top = tui->scroll[tui->screen], rows = pw_tui_body_rows(tui), last = 0;
+    int before = *left, half = tui->columns / 2 > 1 ? tui->columns / 2 : 1;
+
+    if (by < 0) {
+        *left = *left > half ? *left - half : 0;
+        return *left != before;
+    }
+    pw_tui_fill_part(tui, (size_t)top, (size_t)rows);
+    for (int i = top; i < top + rows; i++) {
+        int end = pw_lines_end(&tui->text, (size_t)i);
+
+        last = end > last ? end : last;
+    }
+    last -= tui->columns - 1; /* the bar at the right edge */
+    *left = *left + half < last ? *left + half : last > *left ? last : *left;
+    return *left != before;
+}
 
 /* What was found may stand beyond an edge of the screen. */
 static void show_column(struct pw_tui *tui, int line)

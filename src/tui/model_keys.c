@@ -53,27 +53,6 @@ static void move(struct pw_tui *tui, int steps)
         scroll_lines(tui, steps);
 }
 
-/* Half a screen to the right or back, where a line that is seen goes on there; false: nothing moved. */
-static bool shift_lines(struct pw_tui *tui, int by)
-{
-    int *left = &tui->left[tui->screen], top = tui->scroll[tui->screen], rows = pw_tui_body_rows(tui), last = 0;
-    int before = *left, half = tui->columns / 2 > 1 ? tui->columns / 2 : 1;
-
-    if (by < 0) {
-        *left = *left > half ? *left - half : 0;
-        return *left != before;
-    }
-    pw_tui_fill_part(tui, (size_t)top, (size_t)rows);
-    for (int i = top; i < top + rows; i++) {
-        int end = pw_lines_end(&tui->text, (size_t)i);
-
-        last = end > last ? end : last;
-    }
-    last -= tui->columns - 1; /* the bar at the right edge */
-    *left = *left + half < last ? *left + half : last > *left ? last : *left;
-    return *left != before;
-}
-
 static int page(const struct pw_tui *tui)
 {
     int rows = pw_tui_body_rows(tui) - 2;
@@ -156,6 +135,8 @@ void pw_tui_go(struct pw_tui *tui, pw_screen screen)
         tui->back = tui->screen;
     if (screen != tui->screen)
         tui->left[screen] = 0;
+    if (screen == PW_SCREEN_TRENDS && tui->screen != PW_SCREEN_TRENDS)
+        tui->trends_of_detail = tui->screen == PW_SCREEN_DETAIL;
     tui->screen = screen;
     if (screen == PW_SCREEN_TRENDS && tui->whole_graph) {
         tui->ask = PW_ASK_GRAPH;
@@ -230,6 +211,8 @@ static void act_back(struct pw_tui *tui)
         tui->screen = tui->back;
     else if (tui->screen == PW_SCREEN_DETAIL)
         tui->screen = tui->detail_from;
+    else if (tui->screen == PW_SCREEN_TRENDS && tui->trends_of_detail)
+        tui->screen = PW_SCREEN_DETAIL;
     else if (tui->screen != PW_SCREEN_INVENTORY)
         tui->screen = PW_SCREEN_INVENTORY;
     else if (tui->filter[0])
@@ -356,14 +339,14 @@ static void act_unfold(struct pw_tui *tui)
 {
     if (tui->screen == PW_SCREEN_INVENTORY)
         fold(tui, true);
-    else if (!shift_lines(tui, 1))
+    else if (!pw_tui_shift(tui, 1))
         hint(tui, "no line here goes on at the right");
 }
 static void act_fold(struct pw_tui *tui)
 {
     if (tui->screen == PW_SCREEN_INVENTORY)
         fold(tui, false);
-    else if (!shift_lines(tui, -1))
+    else if (!pw_tui_shift(tui, -1))
         act_back(tui);
 }
 static void act_open(struct pw_tui *tui)
@@ -377,8 +360,14 @@ static void act_open(struct pw_tui *tui)
 void pw_tui_open_signature(struct pw_tui *tui, size_t signature)
 {
     pw_screen from = tui->screen;
+    bool compared = tui->show_comparison;
+    int line = tui->scroll[PW_SCREEN_TRENDS];
 
     choose_detail(tui, signature);
+    if (from == PW_SCREEN_TRENDS) { /* the runs side by side are gone back to */
+        tui->show_comparison = compared;
+        tui->scroll[PW_SCREEN_TRENDS] = line;
+    }
     tui->screen = PW_SCREEN_DETAIL; /* first, so that what is shown stays the choice */
     pw_tui_go(tui, PW_SCREEN_DETAIL);
     tui->detail_from = from;
@@ -566,6 +555,8 @@ static const struct pw_tui_key run_keys[] = {
 static const struct pw_tui_key trend_keys[] = {
     {'w', 0, "w", "whole graph", "whole-graph", "Trends of the whole graph; again those of the signature.",
      pw_tui_act_whole_graph},
+    {PW_KEY_ENTER, 0, "Enter", NULL, NULL, "Of two runs side by side: the detail of the signature that > points to.",
+     act_open_line},
     {'=', 0, "=", "compare runs", NULL, "Sets two runs side by side; the last two are proposed.", pw_tui_act_compare},
     {'v', 0, "v", "verify", "verify", "Verifies this signature.", pw_tui_act_verify},
     {'b', 0, "b", "bench", "bench", "Times this signature against the reference.", pw_tui_act_bench},
@@ -649,7 +640,7 @@ const struct pw_tui_screen pw_tui_screens[PW_SCREEN_COUNT] = {
     [PW_SCREEN_INVENTORY] = {"inventory", inventory_keys, pw_view_inventory, NULL, false},
     [PW_SCREEN_DETAIL] = {"detail", detail_keys, NULL, pw_view_detail, false},
     [PW_SCREEN_RUN] = {"run", run_keys, NULL, pw_view_run, true},
-    [PW_SCREEN_TRENDS] = {"trends", trend_keys, NULL, pw_view_trends, false},
+    [PW_SCREEN_TRENDS] = {"trends", trend_keys, NULL, pw_view_trends, true},
     [PW_SCREEN_ENDTOEND] = {"end-to-end", endtoend_keys, NULL, pw_view_endtoend, false},
     [PW_SCREEN_BASELINES] = {"baselines", baseline_keys, NULL, pw_view_baselines, false},
     [PW_SCREEN_DEVICE] = {"device", device_keys, NULL, pw_view_device, false},
@@ -699,6 +690,29 @@ static void on_pasted(struct pw_tui *tui, uint32_t key)
         pw_tui_prompt_key(tui, key);
 }
 
+/* A click while a line is typed: what stands in the palette's list is put there, and run when it needs no word; a
+ * filter or a search holds as with Enter; a command that was begun is dropped. Whether the click goes on to what it is
+ * on. */
+static bool click_beside_prompt(struct pw_tui *tui, int row)
+{
+    bool command = tui->prompt.kind == PW_PROMPT_COMMAND;
+    int candidate = command ? pw_view_candidate(tui, row) : -1;
+    size_t length;
+
+    if (row == tui->rows - 1)
+        return false;
+    if (candidate < 0) {
+        pw_tui_prompt_key(tui, command ? PW_KEY_ESCAPE : PW_KEY_ENTER);
+        return true;
+    }
+    pw_tui_choose_candidate(tui, candidate);
+    length = strlen(tui->prompt.text);
+    tui->completion = -1;
+    if (length && tui->prompt.text[length - 1] != ' ')
+        pw_tui_prompt_key(tui, PW_KEY_ENTER);
+    return false;
+}
+
 /* A click on a row moves there, on the row under the cursor it opens it; on a head it sorts; on a line about a
  * signature it opens that; on the footer it presses the key that is named there. */
 static void on_click(struct pw_tui *tui, int row, int column)
@@ -706,7 +720,9 @@ static void on_click(struct pw_tui *tui, int row, int column)
     size_t at = tui->top + (size_t)(row - 3);
     int head;
 
-    if (row == tui->rows - 1 && row > 0 && tui->prompt.kind == PW_PROMPT_CLOSED) {
+    if (tui->prompt.kind != PW_PROMPT_CLOSED && !click_beside_prompt(tui, row))
+        return;
+    if (row == tui->rows - 1 && row > 0) {
         uint32_t key = pw_view_footer_key(tui, column);
 
         if (key)

@@ -107,7 +107,7 @@ static void on_summary(struct pw_tui *tui, const struct pw_signature_result *sum
     struct pw_tui_row *row = &tui->at->signatures[summary->signature];
 
     row->running = false;
-    row->measured = true;
+    row->measured = row->fresh = true;
     row->from_store = false;
     row->host = summary->implementations && summary->implementations->coverage >= PW_COVERAGE_HOST;
     row->gate_failed = summary->gate_failed;
@@ -176,8 +176,33 @@ static void on_figure(struct pw_tui *tui, const struct pw_event *event)
         pw_tui_say(tui, true, "%s: %s; %s", label, f->suspicion, f->verified ? f->verified : "");
 }
 
+enum { STANDINGS = PW_STANDING_MISTRUSTED + 1 };
+
+/* The engine verifies signatures that the dims make equal once; here each of those that are listed counts. */
+static void count_rows(struct pw_tui *tui)
+{
+    struct pw_verify_totals *t = &tui->at->totals;
+    size_t counts[STANDINGS] = {0}, all = 0;
+
+    for (size_t i = 0; i < tui->inventory->signature_count; i++) {
+        const struct pw_tui_row *row = &tui->at->signatures[i];
+
+        for (int s = 0; row->fresh && s < STANDINGS; s++)
+            counts[s] += !strcmp(row->standing, pw_standing_name((pw_standing)s));
+        all += row->fresh;
+    }
+    if (!all)
+        return;
+    t->held = counts[PW_STANDING_HELD];
+    t->failed = counts[PW_STANDING_FAILED];
+    t->unproven = counts[PW_STANDING_UNPROVEN];
+    t->mistrusted = counts[PW_STANDING_MISTRUSTED];
+}
+
 static void say_outcome(struct pw_tui *tui, const struct pw_event *event)
 {
+    const struct pw_verify_totals *t;
+
     if (event->failed && event->error.status == PW_ERR_CANCELLED && tui->at->job) {
         pw_tui_say(tui, false, "%s: cancelled after %zu of %zu %s; what was found so far is kept", tui->at->job,
                    tui->at->done, tui->at->total, tui->at->unit);
@@ -196,22 +221,24 @@ static void say_outcome(struct pw_tui *tui, const struct pw_event *event)
         return;
     }
     if (event->whole_graph) {
-        const struct pw_endtoend_totals *t = &event->endtoend;
+        const struct pw_endtoend_totals *run = &event->endtoend;
 
         if (event->mode == PW_ENDTOEND_SWEEP) {
-            pw_tui_say(tui, false, "run: ranked %zu layers by what narrower types cost", t->layers);
+            pw_tui_say(tui, false, "run: ranked %zu layers by what narrower types cost", run->layers);
             return;
         }
-        pw_tui_say(tui, !t->held, "run: %s; %zu nodes, %zu culprit%s, %zu did not run, %zu of %zu outputs do not hold",
-                   t->held ? "held" : "does not hold", t->nodes, t->culprits, t->culprits == 1 ? "" : "s", t->failed,
-                   t->outputs_failed, t->outputs);
+        pw_tui_say(tui, !run->held,
+                   "run: %s; %zu nodes, %zu culprit%s, %zu did not run, %zu of %zu outputs do not hold",
+                   run->held ? "held" : "does not hold", run->nodes, run->culprits, run->culprits == 1 ? "" : "s",
+                   run->failed, run->outputs_failed, run->outputs);
         return;
     }
     tui->at->totals = event->totals;
+    count_rows(tui);
     tui->at->ran = true;
-    pw_tui_say(tui, event->totals.gate_failed > 0,
-               "verify: %zu held, %zu failed, %zu unproven or on the host; %zu cases", event->totals.held,
-               event->totals.failed, event->totals.unproven + event->totals.mistrusted, event->totals.cases);
+    t = &tui->at->totals;
+    pw_tui_say(tui, t->gate_failed > 0, "verify: %zu held, %zu failed, %zu unproven or on the host; %zu cases", t->held,
+               t->failed, t->unproven + t->mistrusted, t->cases);
 }
 
 /* A job was cancelled before the signature's summary came: one failed case is enough to know that it fails. */
@@ -285,8 +312,11 @@ static void on_started(struct pw_tui *tui, const struct pw_event *event, int64_t
     begin_job(side, now_ms);
     name_job(side, event);
     side->total = event->total;
-    if (!event->whole_graph && !event->run_kind) /* what a verification found stays until the next one */
-        side->failure_count = 0;
+    if (event->whole_graph || event->run_kind) /* what a verification found stays until the next one */
+        return;
+    side->failure_count = 0;
+    for (size_t i = 0; i < tui->inventory->signature_count; i++)
+        side->signatures[i].fresh = false;
 }
 
 /* What is on the screen is asked for again when a job may have changed it; the rest when it is looked at. */

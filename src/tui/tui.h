@@ -168,6 +168,7 @@ struct pw_tui_row {  /* what is known of a signature's measurements */
     char implementation[64];        /* that was measured in it */
     char kernel_hash[PW_HASH_TEXT]; /* "" no kernel, or not known */
     bool running;
+    bool fresh; /* measured by the verification that runs, or ran last */
     bool marked;
     bool unfolded;     /* its nodes are listed */
     char standing[16]; /* "held", "failed", "unproven", "mistrusted" */
@@ -465,6 +466,7 @@ struct pw_tui {
     int lines[PW_SCREEN_COUNT];  /* lines that the last draw had */
     int chosen[PW_SCREEN_COUNT]; /* of the lines about signatures the one that > points to; -1 none */
     pw_screen detail_from;       /* where Esc goes from the detail */
+    bool trends_of_detail;       /* Esc goes from the trends to the detail, else to the inventory */
     bool show_comparison;        /* above the trends */
     bool whole_graph;            /* trends are the graph's, not the signature's */
     int remark;                  /* the line of the detail that M went to last */
@@ -506,7 +508,7 @@ struct pw_tui_screen {
     const struct pw_tui_key *keys; /* ended by key 0 */
     void (*draw)(struct pw_tui *tui, struct pw_canvas *canvas, int top, int rows);
     void (*fill)(struct pw_tui *tui, struct pw_lines *lines);
-    bool about; /* some lines are about signatures: up and down choose one of them, Enter opens it */
+    bool about; /* some lines may be about signatures: up and down choose one of them, Enter opens it */
 };
 extern const struct pw_tui_screen pw_tui_screens[PW_SCREEN_COUNT];
 extern const struct pw_tui_key pw_tui_global_keys[]; /* on every screen; ended by key 0 */
@@ -546,6 +548,8 @@ bool pw_tui_node_says(const struct pw_tui_node *node); /* has a text below its l
 /* To the next line that holds tui->search, or the one before (step -1). Where that takes long only a part is looked at,
  * and tui->find goes on. */
 void pw_tui_find_next(struct pw_tui *tui, int step);
+/* Half a screen to the right or back (by -1), where a line that is seen goes on there; false: nothing moved. */
+bool pw_tui_shift(struct pw_tui *tui, int by);
 /* Looks at the next part; whether there is more to do. */
 bool pw_tui_find_on(struct pw_tui *tui);
 void pw_tui_endtoend_sort(struct pw_tui_endtoend *run, pw_node_order order);
@@ -639,6 +643,8 @@ void pw_tui_go(struct pw_tui *tui, pw_screen screen);
  * unchanged. */
 bool pw_tui_next_about(struct pw_tui *tui, int *at, int by);
 void pw_tui_act(struct pw_tui *tui, const char *command); /* runs a line of the palette */
+/* Puts the n-th candidate for what was typed there. */
+void pw_tui_choose_candidate(struct pw_tui *tui, int n);
 void pw_tui_prompt_key(struct pw_tui *tui, uint32_t key); /* to the open line at the foot; Enter does what it says */
 /* The n-th candidate that completes the palette's line: whole line in `line`, its help; false behind the last. */
 bool pw_tui_complete(const struct pw_tui *tui, const char *typed, size_t n, struct pw_buf *line, const char **help);
@@ -660,6 +666,7 @@ void pw_view_inventory(struct pw_tui *tui, struct pw_canvas *canvas, int top, in
  * there were. */
 size_t pw_view_inventory_part(struct pw_tui *tui, struct pw_canvas *canvas, size_t first);
 uint32_t pw_view_footer_key(const struct pw_tui *tui, int column);  /* the key named there; 0 none */
+int pw_view_candidate(const struct pw_tui *tui, int row);           /* of the palette's line, at a row; -1 none */
 int pw_view_inventory_column(const struct pw_tui *tui, int column); /* pw_column at a screen column; -1 none */
 void pw_view_detail(struct pw_tui *tui, struct pw_lines *lines);
 /* The source with the compiler's remarks at their lines; and, where they are many screens above, that there are some.

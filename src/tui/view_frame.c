@@ -136,27 +136,62 @@ static void draw_prompt(const struct pw_tui *tui, struct pw_canvas *canvas, int 
         pw_canvas_text(canvas, row, at + 2, tui->columns - at - 2, PW_STYLE_DIM, hints[prompt->kind]);
 }
 
-/* What completes the palette's line, above it. */
-static void draw_candidates(const struct pw_tui *tui, struct pw_canvas *canvas, int row)
+/* What completes the palette's line, above it: which candidates have a row, and whether the last row says how many
+ * there are. */
+struct candidates {
+    const char *typed;
+    int first, count, total;
+    int row; /* of the first */
+    bool more;
+};
+
+static struct candidates list_candidates(const struct pw_tui *tui)
 {
-    const char *typed = tui->completion >= 0 ? tui->completing : tui->prompt.text, *help = "";
-    int help_at = tui->columns < 60 ? 18 : 28;
-    int room = row - 2 < 10 ? row - 2 : 10, first = tui->completion >= room ? tui->completion - room + 1 : 0, count = 0;
+    int row = tui->rows - 1, room = row - 2 < 10 ? row - 2 : 10;
+    struct candidates list = {.typed = tui->completion >= 0 ? tui->completing : tui->prompt.text};
     struct pw_buf line = {0};
+    const char *help;
 
-    while (count < room && pw_tui_complete(tui, typed, (size_t)(first + count), &line, &help)) {
-        count++;
+    for (; pw_tui_complete(tui, list.typed, (size_t)list.total, &line, &help); list.total++)
         pw_buf_clear(&line);
-    }
-    for (int i = 0; i < count && pw_tui_complete(tui, typed, (size_t)(first + i), &line, &help); i++) {
-        int at = row - count + i;
-        pw_style style = first + i == tui->completion ? PW_STYLE_SELECTED : PW_STYLE_FOOTER;
+    list.more = list.total > room && room > 1;
+    room -= list.more;
+    list.first = tui->completion >= room ? tui->completion - room + 1 : 0;
+    list.count = room < 0 ? 0 : list.total - list.first < room ? list.total - list.first : room;
+    list.row = row - list.count - list.more;
+    return list;
+}
 
+int pw_view_candidate(const struct pw_tui *tui, int row)
+{
+    struct candidates list = list_candidates(tui);
+
+    return row >= list.row && row < list.row + list.count ? list.first + row - list.row : -1;
+}
+
+static void draw_candidates(const struct pw_tui *tui, struct pw_canvas *canvas)
+{
+    struct candidates list = list_candidates(tui);
+    int help_at = tui->columns < 60 ? 18 : 28;
+    struct pw_buf line = {0};
+    const char *help = "";
+
+    for (int i = 0; i < list.count; i++) {
+        int at = list.row + i;
+        pw_style style = list.first + i == tui->completion ? PW_STYLE_SELECTED : PW_STYLE_FOOTER;
+
+        if (!pw_tui_complete(tui, list.typed, (size_t)(list.first + i), &line, &help))
+            break;
         pw_canvas_fill(canvas, at, 0, tui->columns, style, ' ');
         pw_canvas_text(canvas, at, 1, help_at - 2, style, pw_buf_text(&line));
         pw_canvas_text(canvas, at, help_at, tui->columns - help_at, style, help);
         pw_buf_clear(&line);
     }
+    if (!list.more)
+        return;
+    pw_canvas_fill(canvas, tui->rows - 2, 0, tui->columns, PW_STYLE_DIM, ' ');
+    pw_canvas_printf(canvas, tui->rows - 2, 1, tui->columns - 1, PW_STYLE_DIM, "%d to %d of %d", list.first + 1,
+                     list.first + list.count, list.total);
 }
 
 /* The last message; where it is cut, or failed, with the key that shows all of it. */
@@ -179,7 +214,7 @@ static void draw_footer(const struct pw_tui *tui, struct pw_canvas *canvas)
     if (tui->prompt.kind != PW_PROMPT_CLOSED) {
         draw_prompt(tui, canvas, row);
         if (tui->prompt.kind == PW_PROMPT_COMMAND)
-            draw_candidates(tui, canvas, row);
+            draw_candidates(tui, canvas);
     } else if (tui->flash[0]) {
         draw_flash(tui, canvas, row);
     } else {
@@ -211,12 +246,19 @@ void pw_tui_place(struct pw_tui *tui)
     fill(tui, 0, 1);
 }
 
+/* Trends have such lines only where two runs are compared: of runs there may be very many, which are not all made. */
+static bool has_about(const struct pw_tui *tui)
+{
+    return pw_tui_screens[tui->screen].about &&
+           (tui->screen != PW_SCREEN_TRENDS || (tui->show_comparison && tui->at->comparison.known));
+}
+
 /* The line that Enter opens: of those about a signature that are seen the first, until another is chosen. */
 static void draw_chosen(struct pw_tui *tui, struct pw_canvas *canvas, int top, int rows, int first)
 {
     int *chosen = &tui->chosen[tui->screen], count = (int)tui->text.count;
 
-    if (!pw_tui_screens[tui->screen].about)
+    if (!has_about(tui))
         return;
     if (*chosen < first || *chosen >= first + rows || *chosen >= count || tui->text.items[*chosen].signature < 0)
         *chosen = -1;
@@ -233,7 +275,7 @@ bool pw_tui_next_about(struct pw_tui *tui, int *at, int by)
 {
     int count;
 
-    if (!pw_tui_screens[tui->screen].about)
+    if (!has_about(tui))
         return false;
     pw_tui_fill(tui);
     count = (int)tui->text.count;
@@ -333,20 +375,26 @@ static void help_keys(struct pw_lines *lines, const struct pw_tui_key *keys)
     }
 }
 
+static void help_screen(struct pw_lines *lines, pw_screen screen)
+{
+    pw_lines_head(lines, screen == PW_SCREEN_MESSAGES ? "messages and this help" : pw_tui_screens[screen].name);
+    help_keys(lines, pw_tui_screens[screen].keys);
+}
+
+/* The screen that help was asked for on comes first. */
 void pw_view_help(struct pw_tui *tui, struct pw_lines *lines)
 {
     const char *help, *name;
     char label[64];
 
-    (void)tui;
     pw_lines_wrap(
         lines, PW_STYLE_NORMAL, 1,
         "What is missing, what fails, what is worst: press a to verify all, ! for the problems, Enter for the "
         "detail of the first. The inventory is sorted by what to do next.");
-    for (int screen = 0; screen < PW_SCREEN_HELP; screen++) {
-        pw_lines_head(lines, screen == PW_SCREEN_MESSAGES ? "messages and this help" : pw_tui_screens[screen].name);
-        help_keys(lines, pw_tui_screens[screen].keys);
-    }
+    help_screen(lines, tui->back);
+    for (int screen = 0; screen < PW_SCREEN_HELP; screen++)
+        if (screen != (int)tui->back)
+            help_screen(lines, (pw_screen)screen);
     pw_lines_head(lines, "everywhere");
     help_keys(lines, pw_tui_global_keys);
     help_entry(lines, "^C, ^Z", 13, "Quit; suspend until fg.");

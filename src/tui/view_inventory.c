@@ -151,7 +151,7 @@ static void draw_heads(const struct pw_tui *tui, struct pw_canvas *canvas, int r
                  : canvas->ascii           ? (tui->descending ? "v" : "^")
                                            : (tui->descending ? "\u2193" : "\u2191"));
         if (layouts[c].right)
-            pw_canvas_right(canvas, row, at, widths[c], PW_STYLE_HEADER, name);
+            pw_canvas_right(canvas, row, at - 1, widths[c] + 1, PW_STYLE_HEADER, name); /* with room for the arrow */
         else
             pw_canvas_text(canvas, row, at, widths[c], PW_STYLE_HEADER, name);
         at += widths[c] + 1;
@@ -343,7 +343,7 @@ static void draw_other(struct pw_tui *tui, struct pw_tui_side *side, struct pw_c
 static void draw_row(const struct pw_tui *tui, struct pw_canvas *canvas, int row, const int *widths, size_t position)
 {
     const struct pw_tui_item *item = &tui->items[position];
-    int at = 2;
+    int at = 2, indent = tui->group == PW_GROUP_NONE ? 0 : 2;
 
     if (item->kind == PW_ITEM_GROUP)
         draw_group(tui, canvas, row, item->index);
@@ -351,8 +351,9 @@ static void draw_row(const struct pw_tui *tui, struct pw_canvas *canvas, int row
         draw_node(tui, canvas, row, item);
     for (int c = 0; item->kind == PW_ITEM_SIGNATURE && c < PW_COLUMN_COUNT; c++)
         if (widths[c]) {
-            draw_cell(tui, canvas, row, at, widths[c], (pw_column)c, item->signature);
+            draw_cell(tui, canvas, row, at + indent, widths[c] - indent, (pw_column)c, item->signature);
             at += widths[c] + 1;
+            indent = 0; /* the operator's, under its head */
         }
     if (position == tui->cursor)
         pw_canvas_style(canvas, row, 0, canvas->columns - OTHER_WIDTH * others_shown(tui, canvas->columns),

@@ -56,7 +56,14 @@ static void add_progress(const struct pw_tui *tui, struct pw_lines *lines)
 static void add_totals(const struct pw_tui *tui, struct pw_lines *lines)
 {
     const struct pw_verify_totals *t = &tui->at->totals;
+    char text[160];
 
+    if (lines->width < 80) {
+        snprintf(text, sizeof text, "held %zu, failed %zu, unproven or host %zu, mistrusted %zu, cases %zu (warn %zu)",
+                 t->held, t->failed, t->unproven, t->mistrusted, t->cases, t->warned);
+        pw_lines_wrap(lines, t->failed ? PW_STYLE_BAD : PW_STYLE_NORMAL, 1, text);
+        return;
+    }
     pw_lines_addf(lines, t->held ? PW_STYLE_GOOD : PW_STYLE_DIM, 1, "held %zu  ", t->held);
     pw_lines_moref(lines, t->failed ? PW_STYLE_BAD : PW_STYLE_DIM, 0, "failed %zu  ", t->failed);
     pw_lines_moref(lines, PW_STYLE_DIM, 0, "unproven or host %zu  mistrusted %zu  cases %zu (warn %zu)", t->unproven,

@@ -349,6 +349,8 @@ static void add_pair(struct pw_lines *lines, const struct pw_tui_pair *pair)
         snprintf(speed, sizeof speed, "%+.1f %%", 100 * (change - 1));
     if (lines->width < 100) {
         pw_lines_addf(lines, style, 3, "%.18s: %s, then %s", pair->op, standing_of(pair, 0), standing_of(pair, 1));
+        if (pair->signature != SIZE_MAX)
+            pw_lines_about(lines, pair->signature);
         pw_lines_addf(lines, PW_STYLE_NORMAL, 5, "error %s, %s", numbers[0], numbers[1]);
         pw_lines_addf(lines, PW_STYLE_NORMAL, 5, "speed %s, %s", numbers[2], numbers[3]);
         pw_lines_moref(lines, style, 28, "%s", speed);
@@ -356,9 +358,9 @@ static void add_pair(struct pw_lines *lines, const struct pw_tui_pair *pair)
         pw_lines_addf(lines, style, 3, "%-22.22s %-10.10s %-10.10s %9s %9s %9s %9s %9s  %s", pair->op,
                       standing_of(pair, 0), standing_of(pair, 1), numbers[0], numbers[1], numbers[2], numbers[3], speed,
                       pair->id);
+        if (pair->signature != SIZE_MAX)
+            pw_lines_about(lines, pair->signature);
     }
-    if (pair->signature != SIZE_MAX)
-        pw_lines_about(lines, pair->signature);
 }
 
 static void add_comparison(const struct pw_tui *tui, struct pw_lines *lines)

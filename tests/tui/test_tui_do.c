@@ -257,6 +257,7 @@ static void test_export_and_copy(void **state)
     assert_int_equal(tui->intent, PW_INTENT_EXPORT);
     export_shown(tui, "rows.csv", &text);
     assert_non_null(strstr(pw_buf_text(&text), "bbbbbbbbbbbbbbbb,\"Softmax-13\",activation,1,0.1,kernel,high,no,"));
+    assert_non_null(strstr(pw_buf_text(&text), ",\"\",,\"\",\"[b,8] -> [b,8]\"\n"));
     pw_buf_clear(&text);
     press(tui, "\033\n");
     export_shown(tui, "detail.txt", &text);
@@ -439,16 +440,67 @@ static void test_approve_what_was_seen(void **state)
     close_tui(tui);
 }
 
+/* While a line is typed a click takes what the palette lists, and elsewhere ends the typing first. */
+static void test_clicks_beside_a_line(void **state)
+{
+    struct pw_tui *tui = open_tui(24, 80);
+
+    (void)state;
+    device_opens(tui);
+    press(tui, ":sort ");
+    click(tui, 22 - 9, 5); /* of the 13 columns nine have a row, and one says how many there are */
+    assert_int_equal(tui->prompt.kind, PW_PROMPT_CLOSED);
+    assert_int_equal(tui->sort, PW_COLUMN_OPERATOR);
+    press(tui, ":group");
+    click(tui, 21, 5);
+    assert_string_equal(tui->prompt.text, "group ");
+    click(tui, 5, 5);
+    assert_int_equal(tui->prompt.kind, PW_PROMPT_CLOSED);
+    assert_int_equal(tui->cursor, 2);
+    press(tui, "/MatMul");
+    click(tui, 3, 5); /* the filter holds, and the row is what it narrowed down to */
+    assert_string_equal(tui->filter, "MatMul");
+    assert_int_equal(tui->prompt.kind, PW_PROMPT_CLOSED);
+    close_tui(tui);
+}
+
+/* What only one command begins with stands for it. */
+static void test_short_names(void **state)
+{
+    struct pw_tui *tui = open_tui(24, 80);
+
+    (void)state;
+    device_opens(tui);
+    press(tui, ":gro operator\n");
+    assert_int_equal(tui->group, PW_GROUP_OPERATOR);
+    press(tui, ":s\n");
+    shows(tui, "several commands begin with 's'; Tab lists them");
+    press(tui, ":nonsense x\n");
+    shows(tui, "no command 'nonsense'; Tab lists them");
+    press(tui, ":q\n");
+    assert_int_equal(tui->intent, PW_INTENT_QUIT);
+    close_tui(tui);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_query),           cmocka_unit_test(test_groups_and_nodes),
-        cmocka_unit_test(test_pasted_text),     cmocka_unit_test(test_groups_and_nodes),
-        cmocka_unit_test(test_palette),         cmocka_unit_test(test_saved_views),
-        cmocka_unit_test(test_find_in_lines),   cmocka_unit_test(test_decisions),
-        cmocka_unit_test(test_export_and_copy), cmocka_unit_test(test_endtoend),
-        cmocka_unit_test(test_two_targets),     cmocka_unit_test(test_chart),
-        cmocka_unit_test(test_clicks),          cmocka_unit_test(test_approve_what_was_seen),
+        cmocka_unit_test(test_query),
+        cmocka_unit_test(test_groups_and_nodes),
+        cmocka_unit_test(test_pasted_text),
+        cmocka_unit_test(test_groups_and_nodes),
+        cmocka_unit_test(test_palette),
+        cmocka_unit_test(test_saved_views),
+        cmocka_unit_test(test_find_in_lines),
+        cmocka_unit_test(test_decisions),
+        cmocka_unit_test(test_export_and_copy),
+        cmocka_unit_test(test_endtoend),
+        cmocka_unit_test(test_two_targets),
+        cmocka_unit_test(test_chart),
+        cmocka_unit_test(test_clicks),
+        cmocka_unit_test(test_approve_what_was_seen),
+        cmocka_unit_test(test_clicks_beside_a_line),
+        cmocka_unit_test(test_short_names),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -213,6 +213,41 @@ static void test_decisions_are_said(void **state)
     close_tui(tui);
 }
 
+/* Signatures that the dims make equal are verified once, but each is listed, and counts. */
+static void test_totals_are_of_rows(void **state)
+{
+    struct pw_tui *tui = open_tui(24, 80);
+    struct pw_event started = {.kind = PW_EVENT_STARTED, .total = 1};
+    struct pw_event finished = {.kind = PW_EVENT_FINISHED, .totals = {.signatures = 1, .failed = 1, .cases = 2}};
+
+    (void)state;
+    device_opens(tui);
+    send(tui, &started);
+    fails(tui, 0, "off by one");
+    fails(tui, 1, "off by one");
+    send(tui, &finished);
+    shows(tui, "verify: 0 held, 2 failed, 0 unproven or on the host; 2 cases");
+    send(tui, &started); /* of the second one alone */
+    fails(tui, 1, "off by one");
+    send(tui, &finished);
+    shows(tui, "verify: 0 held, 1 failed, 0 unproven or on the host; 2 cases");
+    close_tui(tui);
+}
+
+/* Help begins with the screen that it was asked for on. */
+static void test_help_of_this_screen(void **state)
+{
+    struct pw_tui *tui = open_tui(24, 80);
+
+    (void)state;
+    device_opens(tui);
+    press(tui, "5?");
+    shows(tui, "\n end-to-end\n  r          Runs the graph");
+    press(tui, "\0336?");
+    shows(tui, "\n baselines\n  A          Approves");
+    close_tui(tui);
+}
+
 /* The file's answer to a decision may come after the next one: it does not undo that. */
 static void test_late_answers(void **state)
 {
@@ -292,11 +327,12 @@ static void test_long_message(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_three_keys),        cmocka_unit_test(test_narrow_summary),
-        cmocka_unit_test(test_cursor_waits),      cmocka_unit_test(test_nothing_listed),
-        cmocka_unit_test(test_failures_open),     cmocka_unit_test(test_click_opens_failure),
-        cmocka_unit_test(test_every_key_answers), cmocka_unit_test(test_decisions_are_said),
-        cmocka_unit_test(test_no_answer),         cmocka_unit_test(test_late_answers),
+        cmocka_unit_test(test_three_keys),          cmocka_unit_test(test_narrow_summary),
+        cmocka_unit_test(test_cursor_waits),        cmocka_unit_test(test_nothing_listed),
+        cmocka_unit_test(test_failures_open),       cmocka_unit_test(test_click_opens_failure),
+        cmocka_unit_test(test_every_key_answers),   cmocka_unit_test(test_decisions_are_said),
+        cmocka_unit_test(test_no_answer),           cmocka_unit_test(test_totals_are_of_rows),
+        cmocka_unit_test(test_help_of_this_screen), cmocka_unit_test(test_late_answers),
         cmocka_unit_test(test_long_message),
     };
 

@@ -177,6 +177,17 @@ static void test_comparison_finds_signatures(void **state)
 
         assert_int_equal(pair->signature, strcmp(pair->op, "Softmax-13") ? SIZE_MAX : 1);
     }
+    device_opens(tui);
+    press(tui, "/matmul\n24"); /* from the detail of another one */
+    tui->show_comparison = true;
+    shows(tui, ">  Softmax-13");
+    press(tui, "\n");
+    assert_int_equal(tui->screen, PW_SCREEN_DETAIL);
+    assert_int_equal(tui->detail, 1);
+    press(tui, "\033");
+    shows(tui, "Runs 1 and 2 side by side");
+    press(tui, "\033"); /* where the trends were gone to from */
+    assert_int_equal(tui->screen, PW_SCREEN_DETAIL);
     close_tui(tui);
 }
 
