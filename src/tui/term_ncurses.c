@@ -417,7 +417,8 @@ static void suspend_self(void)
     continued = 1;
 }
 
-/* The editor begins as from a shell; what is typed while it has the terminal (^C, ^\) is for it, not for us. */
+/* The editor begins as from a shell; what is typed while it has the terminal is for it, not for us (^C, ^\), or for the
+ * whole job (^Z). */
 static int start_editor(char *const *arguments, pid_t *child)
 {
     posix_spawnattr_t attributes;
@@ -428,6 +429,7 @@ static int start_editor(char *const *arguments, pid_t *child)
         return failed;
     handle(SIGINT, SIG_IGN);
     handle(SIGQUIT, SIG_IGN);
+    handle(SIGTSTP, SIG_DFL); /* an editor that stops stops us with it: the shell gets the terminal, fg goes on */
     sigemptyset(&ours);
     sigaddset(&ours, SIGINT);
     sigaddset(&ours, SIGQUIT);
@@ -462,6 +464,7 @@ int pw_term_edit(const char *path, pw_term_meanwhile *meanwhile, void *user, str
             meanwhile(user);
     handle(SIGINT, on_end);
     handle(SIGQUIT, on_fatal);
+    handle(SIGTSTP, on_stop);
     reset_prog_mode();
     continued = 1; /* whatever is on the screen is not ours */
     pw_free(file);

@@ -61,7 +61,11 @@ shows "the filter narrows" "> Softmax"
 mux send-keys -t w Enter
 shows "detail" "of the graph's FLOPs"
 mux set-option -g set-clipboard on
-mux send-keys -t w y
+for _ in $(seq 60); do # until a case of it has run
+    mux send-keys -t w y
+    sleep 0.5
+    mux capture-pane -p -t w | grep -qF "copied:" && break
+done
 mux send-keys -t w m # the end of the verify may take its place at the foot
 shows "copied" "copied:"
 mux send-keys -t w Escape
@@ -171,6 +175,25 @@ mux send-keys -t w "$PORTWRIGHT $model" Enter
 shows "the workbench once more" "signatures"
 mux send-keys -t w q
 shows "and quit to the shell" "shell>"
+
+# An editor that is suspended takes the workbench along: the shell would wait for a job that does not stop.
+cat >stopping.sh <<'END'
+#!/bin/sh
+kill -TSTP 0
+echo "/* gone on */" >>"$1"
+END
+chmod +x stopping.sh
+mux send-keys -t w "clear; EDITOR=./stopping.sh VISUAL= $PORTWRIGHT --ops-dir mine $model" Enter
+shows "with an editor that stops" "kernel"
+mux send-keys -t w ':view all' Enter '/op:Softmax' Enter
+shows "its kernel" "> Softmax"
+mux send-keys -t w e
+shows "the editor is suspended: the shell answers" "Stopped"
+mux send-keys -t w fg Enter
+shows "and continued, its kernel is read anew" "verifying again"
+exits "as the editor left it" 0 grep -q "gone on" mine/softmax/softmax.cl
+mux send-keys -t w q
+shows "and quit once more" "shell>"
 mux kill-server 2>/dev/null
 
 start 40 10 TERM=vt100
