@@ -46,6 +46,10 @@ exits "closed standard streams" 2 sh -c 'exec "$0" make-graph --layers 1 -o "$1"
 "$PORTWRIGHT" make-graph --layers 1 -o "$scratch/a.onnx" >/dev/null
 "$PORTWRIGHT" make-graph --layers 1 -o "$scratch/b.onnx" <&- >&- 2>&-
 cmp "$scratch/a.onnx" "$scratch/b.onnx" >"$scratch/out" 2>&1 && ok "nothing printed gets into a file" || not_ok "nothing printed gets into a file" "$scratch/out"
+if [ -z "${PW_SANITIZED-}" ]; then # whose own memory does not fit
+    exits "an end without memory for OpenBLAS's threads" 0 sh -c 'ulimit -v 150000; timeout 60 "$0" --version' "$PORTWRIGHT"
+    says "all was said" "$scratch/out" "portwright "
+fi
 mkfifo "$scratch/pipe"
 exits "a pipe in a model's place" 2 timeout 10 "$PORTWRIGHT" "$scratch/pipe"
 finish
