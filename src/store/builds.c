@@ -28,6 +28,9 @@ static pw_status forget(struct pw_store *store, const char *target, struct pw_ha
                            : status;
 }
 
+/* The times say what came after what, also when the clock goes back: no new one is before one that is there. */
+#define LATER "(SELECT min(ifnull(max(wall_ms), 0), 1 << 62) + 1 FROM build WHERE target = ?1)"
+
 static pw_status keep(struct pw_store *store, const char *target, const struct pw_store_build *build,
                       struct pw_error *err)
 {
@@ -39,7 +42,7 @@ static pw_status keep(struct pw_store *store, const char *target, const struct p
         size--; /* not within a character */
     status = prepare(store,
                      "INSERT OR REPLACE INTO build(target, source_high, source_low, log_hash, wall_ms, failed, log)"
-                     " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                     " VALUES(?1, ?2, ?3, ?4, max(?5, " LATER "), ?6, ?7)",
                      target, build->source, &statement, err);
     if (status != PW_OK)
         return status;

@@ -73,7 +73,7 @@ pw_status pw_store_decisions(struct pw_store *store, const char *graph, const ch
                              struct pw_error *err);
 
 struct pw_history_retention {
-    int64_t before_ms; /* runs that began earlier go */
+    int64_t before_ms; /* runs that began earlier go, but none that comes after one that stays */
     int keep_runs;     /* but of each graph, target and kind the newest so many stay */
     bool samples_only; /* only their raw samples and logs go; verdicts and medians stay */
 };

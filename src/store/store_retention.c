@@ -16,12 +16,14 @@
 
 /* ---- retention ---- */
 
-/* Runs that go, as a temporary table: every statement below speaks of it. ?1 before_ms, ?2 keep_runs. A run that has
- * no end may be going on: it stays for a day. */
+/* Runs that go, as a temporary table: every statement below speaks of it. ?1 before_ms, ?2 keep_runs, ?4 now. A run
+ * that has no end may be going on: it stays for a day. Clocks go wrong: a run began no earlier than any before it
+ * (since), but for those that claim to be of the future. */
 static const char choose_sql[] =
     "INSERT INTO temp.gone SELECT id FROM (SELECT id, begin_ms, end_ms,"
+    " max(begin_ms, ifnull(max(CASE WHEN begin_ms <= ?4 THEN begin_ms END) OVER (ORDER BY id), begin_ms)) AS since,"
     " ROW_NUMBER() OVER (PARTITION BY graph, target, kind ORDER BY id DESC) AS age FROM run)"
-    " WHERE begin_ms < ?1 AND age > ?2 AND (end_ms IS NOT NULL OR begin_ms < ?3)";
+    " WHERE since < ?1 AND age > ?2 AND (end_ms IS NOT NULL OR since < ?3)";
 
 static pw_status count_of(struct pw_store *store, const char *sql, int64_t *out, struct pw_error *err)
 {
@@ -38,6 +40,7 @@ static pw_status count_of(struct pw_store *store, const char *sql, int64_t *out,
 
 static pw_status choose(struct pw_store *store, const struct pw_history_retention *retention, struct pw_error *err)
 {
+    int64_t now_ms = pw_clock_wall_ms();
     sqlite3_stmt *q = NULL;
     pw_status status = pw_store_exec(
         store, "CREATE TEMP TABLE IF NOT EXISTS gone(id INTEGER PRIMARY KEY); DELETE FROM temp.gone", err);
@@ -48,7 +51,8 @@ static pw_status choose(struct pw_store *store, const struct pw_history_retentio
         return status;
     sqlite3_bind_int64(q, 1, retention->before_ms);
     sqlite3_bind_int(q, 2, retention->keep_runs);
-    sqlite3_bind_int64(q, 3, pw_clock_wall_ms() - INT64_C(86400000));
+    sqlite3_bind_int64(q, 3, now_ms - INT64_C(86400000));
+    sqlite3_bind_int64(q, 4, now_ms);
     return pw_store_run_once(store, q, "old runs could not be found", err);
 }
 

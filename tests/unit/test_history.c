@@ -16,6 +16,7 @@
 #include "base/file.h"
 #include "json_schema.h"
 #include "report/history.h"
+#include "store/builds.h"
 #include "store/history.h"
 #include "store/store_internal.h"
 
@@ -106,9 +107,11 @@ static void fill(struct pw_store *store)
     add_signature(store, SOFTMAX, "Softmax-13");
     add_signature(store, "00112233445566bb", "LogSoftmax-13");
     add_signature(store, "00112233445566cc", "com.x:Softmax-1");
-    for (int i = 0; i < 20; i++) /* the last eight a fifth slower */
+    for (int i = 0; i < 20; i++) { /* the last eight a fifth slower */
         add_run(store, SOFTMAX, "opencl", "e1", now - (100 - i * 5) * DAY, 2e-7, i < 12 ? 1000 + i % 3 : 1200 + i % 3);
-    add_run(store, "00112233445566bb", "opencl", "e1", now - 50 * DAY, 1e-7, 900);
+        if (i == 14)
+            add_run(store, "00112233445566bb", "opencl", "e1", now - 29 * DAY - DAY / 2, 1e-7, 900);
+    }
     add_run(store, "00112233445566cc", "other", "e1", now - 2 * DAY, 1e-7, 900);
 }
 
@@ -145,7 +148,7 @@ static void test_filters(void **state)
     assert_int_equal(read_series(store, &filter, &arena, &series), 1);
     filter.op = "Softmax%";
     assert_int_equal(read_series(store, &filter, &arena, &series), 0);
-    filter = (struct pw_history_filter){.since_ms = pw_clock_wall_ms() - 30 * DAY};
+    filter = (struct pw_history_filter){.since_ms = pw_clock_wall_ms() - 28 * DAY};
     assert_int_equal(read_series(store, &filter, &arena, &series), 2);
     assert_int_equal(series[0].count, 5); /* 25, 20, 15, 10, 5 days ago */
     filter = (struct pw_history_filter){.target = "other"};
@@ -417,13 +420,77 @@ static void test_graph(void **state)
     pw_store_close(store);
 }
 
+/* The clock went back to 1970 before the newest runs: they are not older for that. One run claims to be of a time to
+ * come, which makes those after it no younger. */
+static void test_prune_after_the_clock_went_back(void **state)
+{
+    struct pw_store *store = open_db("x.db", false);
+    struct pw_history_retention retention = {.before_ms = pw_clock_wall_ms() - 29 * DAY};
+    struct pw_history_pruned pruned;
+    struct pw_error err = {0};
+
+    (void)state;
+    fill(store);
+    assert_int_equal(pw_history_prune(store, &retention, true, &pruned, &err), PW_OK);
+    assert_int_equal(pruned.runs, 16);
+    sql(store, "UPDATE run SET begin_ms = 1000 WHERE id > (SELECT max(id) - 4 FROM run)");
+    assert_int_equal(pw_history_prune(store, &retention, true, &pruned, &err), PW_OK);
+    assert_int_equal(pruned.runs, 16);
+    sql(store, "UPDATE run SET begin_ms = 4000000000000 WHERE id = (SELECT min(id) FROM run)"); /* 2096 */
+    assert_int_equal(pw_history_prune(store, &retention, true, &pruned, &err), PW_OK);
+    assert_int_equal(pruned.runs, 15);
+    pw_store_close(store);
+}
+
+/* Nor are the newest messages of compilers the first to go then. */
+static void test_builds_after_the_clock_went_back(void **state)
+{
+    struct pw_store *store = open_db("x.db", false);
+    struct pw_arena arena = {0};
+    struct pw_store_build *rows = NULL;
+    struct pw_error err = {0};
+    char log[32];
+    size_t count = 0;
+
+    (void)state;
+    for (int i = 0; i < PW_STORE_BUILDS + 10; i++) {
+        struct pw_store_build build = {.source = {1, (uint64_t)i}, .log = log};
+
+        snprintf(log, sizeof log, "%d", i);
+        assert_int_equal(pw_store_build_add(store, "chip", &build, true, &err), PW_OK);
+        if (i == 20)
+            sql(store, "UPDATE build SET wall_ms = wall_ms + 1000000000000"); /* so that now is long ago */
+        if (i == 30)
+            sql(store, "INSERT INTO build VALUES('other', 1, 2, 3, 9223372036854775807, 0, '')");
+    }
+    assert_int_equal(pw_store_builds(store, "chip", &arena, &rows, &count, &err), PW_OK);
+    assert_int_equal(count, PW_STORE_BUILDS);
+    assert_string_equal(rows[0].log, "10"); /* oldest first */
+    assert_string_equal(rows[count - 1].log, log);
+    for (int i = 0; i < 2; i++) { /* what a stranger wrote overflows nothing */
+        struct pw_store_build build = {.source = {2, (uint64_t)i}, .log = log};
+
+        assert_int_equal(pw_store_build_add(store, "other", &build, true, &err), PW_OK);
+    }
+    assert_int_equal(pw_store_builds(store, "other", &arena, &rows, &count, &err), PW_OK);
+    assert_int_equal(count, 3);
+    pw_store_close(store);
+    pw_arena_clear(&arena);
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(test_filters), TEST(test_report),    TEST(test_environments_are_series_of_their_own),
-        TEST(test_prune),   TEST(test_decisions), TEST(test_backup_beside_a_writer),
+        TEST(test_filters),
+        TEST(test_report),
+        TEST(test_environments_are_series_of_their_own),
+        TEST(test_prune),
+        TEST(test_decisions),
+        TEST(test_backup_beside_a_writer),
         TEST(test_graph),
+        TEST(test_prune_after_the_clock_went_back),
+        TEST(test_builds_after_the_clock_went_back),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
