@@ -117,6 +117,26 @@ mux send-keys -t w C-c
 shows "what is typed there is for the editor" "the editor ended with 130"
 mux send-keys -t w q
 shows "quit" "ended 0"
+rm long
+
+# Each target has read the kernels for itself, and reads them anew.
+extra="--ops-dir mine --target opencl --target opencl"
+cat >both.sh <<'END'
+#!/bin/sh
+echo "/* edited for both */" >>"$1"
+END
+chmod +x both.sh
+start 120 40 "EDITOR=$scratch/both.sh VISUAL="
+shows "two targets" "kernel 54"
+mux send-keys -t w ':view all' Enter '/op:Softmax' Enter
+shows "the softmax again" "> Softmax"
+mux send-keys -t w e
+shows "edited on one of them" "verifying again"
+mux send-keys -t w T 2 G
+shows "the other has read it too" "edited for both"
+mux send-keys -t w q
+shows "quit with both" "ended 0"
+extra="--ops-dir mine"
 
 # While the editor has the terminal a job goes on to its end, of more results than may wait to be shown.
 "$PORTWRIGHT" make-graph --layers 60 --width 8 --heads 2 --vocabulary 16 -o long.onnx >/dev/null || exit 1
