@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "target/device_internal.h"
@@ -13,6 +14,7 @@
 
 #define START_DEADLINE_NS 30000000000
 #define WORKERS_DEFAULT_MAX 4
+#define FRESH_NS 10000000000 /* much less than the silence after which a worker does its housekeeping */
 
 /* ---- specification ---- */
 
@@ -211,6 +213,7 @@ pw_status pw_pool_acquire(struct pw_device *device, const struct pw_pool_want *w
             return status;
         }
     }
+    slot->knows = has_built(slot, want->program) && pw_clock_ns() - slot->used_ns < FRESH_NS;
     if (want->program != 0 && !has_built(slot, want->program))
         slot->programs[slot->program_next++ % PW_POOL_PROGRAMS] = want->program;
     if (slot->foreign)
@@ -227,6 +230,7 @@ void pw_pool_release(struct pw_device *device, struct pw_pool_slot *slot)
     pthread_mutex_lock(&device->mutex);
     slot->busy = false;
     slot->used = ++device->tick;
+    slot->used_ns = pw_clock_ns();
     pthread_cond_signal(&device->idle);
     pthread_mutex_unlock(&device->mutex);
 }

@@ -341,8 +341,13 @@ static pw_status await(struct pw_exec *x, struct pw_link *link, struct pw_wire *
     int64_t run_deadline = r->deadline_ns > 0 ? r->deadline_ns
                            : r->library       ? PW_RUN_DEADLINE_NS + PW_BUILD_DEADLINE_NS
                                               : PW_RUN_DEADLINE_NS;
-    pw_status status =
-        pw_link_wait(link, PW_MSG_BUILT, PW_BUILD_DEADLINE_NS, r->cancel, x->what, &type, wire, &reply->log, err);
+    /* Who has the programs compiles nothing: he runs at once, or does not know them. */
+    pw_status status = pw_link_wait(link, x->work.known ? PW_MSG_FORGOTTEN : PW_MSG_BUILT,
+                                    x->work.known ? run_deadline : PW_BUILD_DEADLINE_NS, r->cancel, x->what, &type,
+                                    wire, &reply->log, err);
+    x->forgotten = status == PW_OK && type == PW_MSG_FORGOTTEN;
+    if (x->forgotten)
+        return PW_OK;
     if (status == PW_OK && type == PW_MSG_BUILT) {
         int64_t left = run_deadline;
         if (x->work.paced)
@@ -388,6 +393,8 @@ static pw_status exchange(struct pw_exec *x, struct pw_link *link, struct pw_err
         return status;
     }
     status = await(x, link, &wire, err);
+    if (x->forgotten)
+        return status;
     if (status == PW_OK)
         status = read_times(x, link, &wire, err);
     if (status == PW_OK) {
@@ -397,20 +404,43 @@ static pw_status exchange(struct pw_exec *x, struct pw_link *link, struct pw_err
     return status;
 }
 
-/* Kernels from outside never share a worker with others; one kernel's launches may share one. */
-static struct pw_pool_want want_of(const struct pw_plan *plan)
+/* Kernels from outside never share a worker with others; one kernel's launches may share one. keys (may be NULL): of
+ * the plan's programs. */
+static pw_status want_of(const struct pw_plan *plan, struct pw_hash128 *keys, struct pw_pool_want *want,
+                         struct pw_error *err)
 {
-    struct pw_pool_want want = {.foreign = false};
+    *want = (struct pw_pool_want){.foreign = false};
     for (size_t i = 0; plan && i < plan->program_count; i++) {
         const struct pw_plan_program *program = &plan->programs[i];
-        uint64_t source = pw_hash64(program->source, strlen(program->source), want.program);
-        want.program = pw_hash64(program->options, strlen(program->options), source) | 1;
+        struct pw_hash128 key;
+        pw_status status = pw_work_key(program, &key, err);
+        if (status != PW_OK)
+            return status;
+        if (keys)
+            keys[i] = key;
+        want->program = pw_hash64(&key, sizeof key, want->program) | 1;
         if (program->foreign) {
-            want.foreign = true;
-            want.kernel = pw_hash128(program->source, strlen(program->source));
+            want->foreign = true;
+            want->kernel = pw_hash128(program->source, strlen(program->source));
         }
     }
-    return want;
+    return PW_OK;
+}
+
+/* On a worker of ours, in full or by the programs' keys alone. */
+static pw_status execute_on(struct pw_exec *x, struct pw_pool_slot *slot, struct pw_error *err)
+{
+    /* What must be sent once more has not been given back. */
+    x->work.known = slot->knows && !x->work.paced && !x->request->taken;
+    pw_status status = lay_out(x, err);
+    if (status == PW_OK)
+        status = exchange(x, &slot->link, err);
+    if (status != PW_OK || !x->forgotten)
+        return status;
+    x->work.known = x->forgotten = false;
+    pw_buf_clear(&x->body);
+    status = lay_out(x, err);
+    return status == PW_OK ? exchange(x, &slot->link, err) : status;
 }
 
 static pw_status execute(struct pw_device *device, const struct pw_exec_request *request, struct pw_exec_reply *reply,
@@ -433,16 +463,17 @@ static pw_status execute(struct pw_device *device, const struct pw_exec_request 
     x.work.flush_bytes = request->flush_bytes;
     x.work.exact = request->exact_end;
     x.work.unwritten = request->unwritten;
-    struct pw_pool_want want = want_of(request->library ? NULL : request->plan);
-    x.work.paced = want.foreign;
-    status = request->library ? describe_library(&x, err) : describe_plan(&x, err);
+    const struct pw_plan *plan = request->library ? NULL : request->plan;
+    struct pw_pool_want want;
+    x.work.keys = pw_arena_alloc(&x.arena, plan ? plan->program_count + 1 : 1, sizeof *x.work.keys);
+    status = x.work.keys ? want_of(plan, x.work.keys, &want, err) : pw_error_memory(err, sizeof *x.work.keys);
+    x.work.paced = status == PW_OK && want.foreign;
     if (status == PW_OK)
-        status = lay_out(&x, err);
-    if (status == PW_OK) {
+        status = request->library ? describe_library(&x, err) : describe_plan(&x, err);
+    if (status == PW_OK)
         status = pw_pool_acquire(device, &want, &slot, err);
-    }
     if (status == PW_OK) {
-        status = exchange(&x, &slot->link, err);
+        status = execute_on(&x, slot, err);
         if (request->taken)
             pw_link_end(&slot->link);
         pw_pool_release(device, slot);
@@ -490,11 +521,14 @@ pw_status pw_device_build(struct pw_device *device, const struct pw_plan *plan, 
     struct pw_wire wire;
     pw_message_type type;
     const char *message, *text;
-    struct pw_pool_want want = want_of(plan);
+    struct pw_pool_want want;
+    pw_status status = want_of(plan, NULL, &want, err);
+    if (status != PW_OK)
+        return status;
     pw_work_write(&body, &work);
     pw_wire_u64(&payload, 0);
     pw_wire_u64(&payload, body.size);
-    pw_status status =
+    status =
         body.failed || payload.failed ? pw_error_memory(err, body.size) : pw_pool_acquire(device, &want, &slot, err);
     if (status == PW_OK)
         status = pw_shm_ensure(&slot->link.in, body.size, true, "inputs", err);

@@ -30,6 +30,8 @@ struct pw_pool_slot {
     uint64_t programs[PW_POOL_PROGRAMS]; /* asked of its worker lately */
     uint32_t program_next;
     uint64_t used; /* when it was last released: the most recent one is warmest */
+    int64_t used_ns;
+    bool knows; /* set by pw_pool_acquire: its worker has been asked for the programs, and is not at its housekeeping */
 };
 
 struct pw_device {
@@ -66,6 +68,7 @@ struct pw_exec {
     size_t in_size, out_size;
     size_t body_at;   /* in the input region */
     uint64_t key;     /* of the canaries */
+    bool forgotten;   /* the worker does not know the programs by their keys */
     int64_t paced_ns; /* of all runs of a paced execution, our clock */
     char what[96];
 };

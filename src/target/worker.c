@@ -200,7 +200,9 @@ static pw_status serve_execute(struct pw_worker *worker, uint64_t id, struct pw_
     struct served served = {id, worker->payload};
     const struct pw_worker_talk talk = {say_built, take_step, &served};
     pw_status status = read_body(worker, wire, &arena, &work, &error);
-    if (status == PW_OK)
+    for (size_t i = 0; status == PW_OK && work.known && i < work.program_count; i++)
+        worker->forgotten = worker->forgotten || !pw_worker_known(worker, work.keys[i]);
+    if (status == PW_OK && !worker->forgotten)
         pw_worker_execute(worker, &work, &arena, &talk, &result, &error);
     worker->answered = served.id;
     pw_wire_head(reply, &error, pw_buf_text(&result.log));
@@ -333,9 +335,10 @@ static pw_status loop(struct pw_worker *worker)
         if (message.type >= PW_MSG_COUNT || !handlers[message.type])
             return PW_ERR_FORMAT;
         worker->answered = message.id;
+        worker->forgotten = false;
         status = handlers[message.type](worker, message.id, &wire, &reply);
         if (status == PW_OK)
-            status = answer(worker->answered, PW_MSG_REPLY, &reply, NULL);
+            status = answer(worker->answered, worker->forgotten ? PW_MSG_FORGOTTEN : PW_MSG_REPLY, &reply, NULL);
         pw_buf_clear(&reply);
         if (status != PW_OK)
             return status;

@@ -69,6 +69,7 @@ struct pw_worker {
     char *cache_dir;   /* by the name that is good in the sandbox; NULL = none */
     uint8_t *payload;  /* PW_PROTO_MAX bytes: the message that is served */
     uint64_t answered; /* the message that the reply answers */
+    bool forgotten;    /* the reply is PW_MSG_FORGOTTEN */
     bool confined;     /* the sandbox was entered */
     struct pw_worker_region in, out;
     struct pw_worker_program programs[PW_WORKER_PROGRAMS];
@@ -107,6 +108,9 @@ pw_status pw_worker_execute(struct pw_worker *worker, const struct pw_work *work
  * compiler says. *key identifies it. */
 pw_status pw_worker_program(struct pw_worker *worker, const struct pw_plan_program *program, void **handle,
                             struct pw_hash128 *key, struct pw_buf *log, struct pw_error *err);
+
+/* The program that is in memory under a key; NULL: none (any more). */
+void *pw_worker_known(struct pw_worker *worker, struct pw_hash128 key);
 
 struct pw_worker_packed *pw_worker_packed_find(struct pw_worker *worker, struct pw_hash128 key);
 /* Takes the buffer over when there is room (evicting the least recently used); else false. */

@@ -9,17 +9,14 @@ static bool same(struct pw_hash128 a, struct pw_hash128 b)
     return a.high == b.high && a.low == b.low;
 }
 
-static pw_status program_key(const struct pw_plan_program *program, struct pw_hash128 *key, struct pw_error *err)
+void *pw_worker_known(struct pw_worker *worker, struct pw_hash128 key)
 {
-    struct pw_hasher hasher;
-    if (pw_hasher_init(&hasher) != 0)
-        return pw_error_memory(err, sizeof hasher);
-    /* With their NULs, so that no two triples run together alike. */
-    pw_hasher_add(&hasher, program->language, strlen(program->language) + 1);
-    pw_hasher_add(&hasher, program->options, strlen(program->options) + 1);
-    pw_hasher_add(&hasher, program->source, strlen(program->source) + 1);
-    *key = pw_hasher_end(&hasher);
-    return PW_OK;
+    for (size_t i = 0; i < worker->program_count; i++)
+        if (same(worker->programs[i].key, key)) {
+            worker->programs[i].used = ++worker->tick;
+            return worker->programs[i].handle;
+        }
+    return NULL;
 }
 
 #define LOG_BYTES (256 * 1024)
@@ -27,20 +24,16 @@ static pw_status program_key(const struct pw_plan_program *program, struct pw_ha
 pw_status pw_worker_program(struct pw_worker *worker, const struct pw_plan_program *program, void **handle,
                             struct pw_hash128 *key, struct pw_buf *log, struct pw_error *err)
 {
-    pw_status status = program_key(program, key, err);
+    pw_status status = pw_work_key(program, key, err);
     if (status != PW_OK)
         return status;
-    worker->tick++;
+    *handle = pw_worker_known(worker, *key);
+    if (*handle)
+        return PW_OK;
     size_t oldest = 0;
-    for (size_t i = 0; i < worker->program_count; i++) {
-        if (same(worker->programs[i].key, *key)) {
-            worker->programs[i].used = worker->tick;
-            *handle = worker->programs[i].handle;
-            return PW_OK;
-        }
+    for (size_t i = 1; i < worker->program_count; i++)
         if (worker->programs[i].used < worker->programs[oldest].used)
             oldest = i;
-    }
     if (!worker->target->compile)
         return pw_error_set(err, PW_ERR_TARGET, "the target has no compiler");
     char *text = pw_calloc(1, LOG_BYTES);
@@ -61,7 +54,7 @@ pw_status pw_worker_program(struct pw_worker *worker, const struct pw_plan_progr
     } else {
         worker->program_count++;
     }
-    *place = (struct pw_worker_program){.key = *key, .handle = built, .used = worker->tick};
+    *place = (struct pw_worker_program){.key = *key, .handle = built, .used = ++worker->tick};
     *handle = built;
     return PW_OK;
 }

@@ -56,7 +56,11 @@ static pw_status prepare_arrays(struct run *run, struct pw_error *err)
 static pw_status compile_all(struct run *run, struct pw_buf *log, struct pw_error *err)
 {
     pw_status status = PW_OK;
-    for (size_t i = 0; i < run->work->program_count && status == PW_OK; i++)
+    for (size_t i = 0; run->work->known && i < run->work->program_count; i++) {
+        run->program_keys[i] = run->work->keys[i];
+        run->programs[i] = pw_worker_known(run->worker, run->work->keys[i]);
+    }
+    for (size_t i = 0; !run->work->known && i < run->work->program_count && status == PW_OK; i++)
         status =
             pw_worker_program(run->worker, &run->work->programs[i], &run->programs[i], &run->program_keys[i], log, err);
     return status;
@@ -507,7 +511,7 @@ pw_status pw_worker_execute(struct pw_worker *worker, const struct pw_work *work
     if (status == PW_OK)
         status = compile_all(&run, &result->log, err);
     result->build_ns = pw_clock_ns() - start;
-    if (status == PW_OK)
+    if (status == PW_OK && !work->known)
         status = talk->built(talk->user, err);
     if (status == PW_OK)
         status = make_buffers(&run, err);

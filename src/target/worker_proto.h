@@ -1,8 +1,8 @@
 /*
  * What parent and worker say to each other: messages of at most PW_PROTO_MAX bytes over a
  * SOCK_SEQPACKET socket, one request at a time, each answered by one PW_MSG_REPLY with the request's id
- * (an execution says PW_MSG_BUILT once in between; a paced one then takes steps). Bulk (plans, tensors) is in shared
- * memory.
+ * (an execution says PW_MSG_BUILT once in between, unless it names its programs by their keys; a paced one then takes
+ * steps). Bulk (plans, tensors) is in shared memory.
  *
  * Numbers are in the machine's order: both sides are the same program. The worker trusts the parent;
  * the parent reads every reply as hostile, so the reader below never reads past its end and a bad field
@@ -42,6 +42,7 @@ typedef enum {
     PW_MSG_STEP,      /* within a paced execution: what to do next, count, first, nonce */
     PW_MSG_STEPPED,   /* done: nonce */
     PW_MSG_REPLY,     /* status, message, log, then what the request asked for */
+    PW_MSG_FORGOTTEN, /* instead of the reply: of the keys, one names no program that is there (any more) */
     PW_MSG_COUNT
 } pw_message_type;
 
@@ -132,6 +133,8 @@ struct pw_work {
     size_t buffer_count;
     struct pw_plan_program *programs;
     size_t program_count;
+    struct pw_hash128 *keys; /* of the programs */
+    bool known;              /* the worker is asked for programs that it has: they are named by their keys alone */
     struct pw_plan_launch *launches;
     size_t launch_count;
 
@@ -154,6 +157,10 @@ struct pw_work {
 /* "input 0", "scratch buffer", … into dst; returns dst. */
 const char *pw_work_buffer_name(const struct pw_work_buffer *buffer, char *dst, size_t dst_size);
 
+/* What a program is called: its language, options and source, hashed. */
+pw_status pw_work_key(const struct pw_plan_program *program, struct pw_hash128 *key, struct pw_error *err);
+
+/* With the programs' keys, or (not known) with their texts. */
 void pw_work_write(struct pw_buf *out, const struct pw_work *work);
 /* Into the arena; texts point into the data. */
 pw_status pw_work_read(const void *data, size_t size, struct pw_arena *arena, struct pw_work *out,

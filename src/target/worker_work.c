@@ -61,6 +61,19 @@ void pw_work_write_library(struct pw_buf *out, const struct pw_work *work)
     }
 }
 
+pw_status pw_work_key(const struct pw_plan_program *program, struct pw_hash128 *key, struct pw_error *err)
+{
+    struct pw_hasher hasher;
+    if (pw_hasher_init(&hasher) != 0)
+        return pw_error_memory(err, sizeof hasher);
+    /* With their NULs, so that no two triples run together alike. */
+    pw_hasher_add(&hasher, program->language, strlen(program->language) + 1);
+    pw_hasher_add(&hasher, program->options, strlen(program->options) + 1);
+    pw_hasher_add(&hasher, program->source, strlen(program->source) + 1);
+    *key = pw_hasher_end(&hasher);
+    return PW_OK;
+}
+
 void pw_work_write(struct pw_buf *out, const struct pw_work *work)
 {
     pw_wire_u32(out, (uint32_t)work->repeats);
@@ -82,8 +95,14 @@ void pw_work_write(struct pw_buf *out, const struct pw_work *work)
         pw_wire_u64(out, b->hash.low);
         pw_wire_u32(out, (uint32_t)b->alternate);
     }
+    pw_wire_u32(out, work->known);
     pw_wire_u32(out, (uint32_t)work->program_count);
     for (size_t i = 0; i < work->program_count; i++) {
+        if (work->known) {
+            pw_wire_u64(out, work->keys[i].high);
+            pw_wire_u64(out, work->keys[i].low);
+            continue;
+        }
         pw_wire_text(out, work->programs[i].language);
         pw_wire_text(out, work->programs[i].source);
         pw_wire_text(out, work->programs[i].options);
@@ -182,6 +201,27 @@ pw_status pw_work_read_library(struct pw_wire *wire, struct pw_arena *arena, str
     return PW_OK;
 }
 
+static pw_status read_programs(struct pw_wire *wire, struct pw_arena *arena, struct pw_work *out, struct pw_error *err)
+{
+    out->known = pw_wire_read_u32(wire) != 0;
+    out->program_count = pw_wire_read_count(wire, 15);
+    out->programs = items(arena, out->program_count, sizeof *out->programs);
+    out->keys = items(arena, out->program_count, sizeof *out->keys);
+    if (!out->programs || !out->keys)
+        return pw_error_memory(err, out->program_count * sizeof *out->programs);
+    for (size_t i = 0; i < out->program_count; i++) {
+        if (out->known) {
+            out->keys[i].high = pw_wire_read_u64(wire);
+            out->keys[i].low = pw_wire_read_u64(wire);
+            continue;
+        }
+        out->programs[i].language = pw_wire_read_text(wire);
+        out->programs[i].source = pw_wire_read_text(wire);
+        out->programs[i].options = pw_wire_read_text(wire);
+    }
+    return PW_OK;
+}
+
 pw_status pw_work_read(const void *data, size_t size, struct pw_arena *arena, struct pw_work *out, struct pw_error *err)
 {
     struct pw_wire wire = {.data = data, .size = size};
@@ -199,15 +239,9 @@ pw_status pw_work_read(const void *data, size_t size, struct pw_arena *arena, st
         return pw_error_memory(err, out->buffer_count * sizeof *out->buffers);
     for (size_t i = 0; i < out->buffer_count; i++)
         read_buffer(&wire, out->buffer_count, &out->buffers[i]);
-    out->program_count = pw_wire_read_count(&wire, 15);
-    out->programs = items(arena, out->program_count, sizeof *out->programs);
-    if (!out->programs)
-        return pw_error_memory(err, out->program_count * sizeof *out->programs);
-    for (size_t i = 0; i < out->program_count; i++) {
-        out->programs[i].language = pw_wire_read_text(&wire);
-        out->programs[i].source = pw_wire_read_text(&wire);
-        out->programs[i].options = pw_wire_read_text(&wire);
-    }
+    status = read_programs(&wire, arena, out, err);
+    if (status != PW_OK)
+        return status;
     out->launch_count = pw_wire_read_count(&wire, 69);
     out->launches = items(arena, out->launch_count, sizeof *out->launches);
     if (!out->launches)
