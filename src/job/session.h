@@ -97,6 +97,18 @@ struct pw_session_mark {
     const char *environment_id; /* throughput; else "" */
 };
 
+/* A node of a signature over the newest runs of the whole graph that the store keeps nodes of. */
+#define PW_SESSION_NODE_RUNS 20
+#define PW_SESSION_TREND_NODES 100 /* of a signature */
+struct pw_session_node_trend {
+    const struct pw_node *node;
+    pw_node_standing standing; /* in the newest run that has it */
+    double tolerance;          /* of that; NaN unknown */
+    /* By run, oldest first; NaN and 0: unknown, and the time of another environment than the newest run's. */
+    double isolated[PW_SESSION_NODE_RUNS];
+    int64_t time_ns[PW_SESSION_NODE_RUNS];
+};
+
 /* A node or pattern of a recorded run. */
 struct pw_session_past_node {
     const struct pw_node *node; /* NULL: a pattern */
@@ -161,6 +173,10 @@ struct pw_event {
     size_t graph_row_count;
     const struct pw_session_mark *marks; /* ANSWER: by number */
     size_t mark_count;
+    const struct pw_session_node_trend *node_trends; /* ANSWER to PW_ASK_HISTORY: in the signature's order */
+    size_t node_trend_count;
+    int64_t node_runs[PW_SESSION_NODE_RUNS]; /* their runs */
+    size_t node_run_count;
     const struct pw_store_build *builds; /* HISTORY: what compilers said in earlier sessions; store/builds.h */
     size_t build_count;
     const struct pw_store_sensitivity *sensitivities; /* HISTORY, LAYER: pw_session_next applies them */

@@ -151,6 +151,8 @@ typedef pw_status pw_session_answers(struct pw_session *session, struct pw_store
                                      struct pw_error *err);
 pw_session_answers pw_session_answer_history, pw_session_answer_graph, pw_session_answer_compare;
 pw_session_answers pw_session_answer_nodes; /* session_nodes.c */
+/* Into the answer to PW_ASK_HISTORY: the signature's nodes over runs of the whole graph. */
+pw_session_answers pw_session_add_node_trends;
 void pw_session_forget_marks(struct pw_session *session);
 /* baselines/<graph>/<kind of the target>, appended. */
 pw_status pw_session_baselines_folder(const struct pw_session *session, struct pw_buf *folder, struct pw_error *err);

@@ -272,3 +272,74 @@ done:
     pw_arena_clear(&arena);
     return status;
 }
+
+/* ---- nodes over runs, on the writer ---- */
+
+/* Lists the newest runs of the rows, which come by run; how many older ones there are. */
+static size_t list_runs(const struct pw_store_node_point *rows, size_t count, struct pw_event *event)
+{
+    size_t runs = 0, skipped;
+
+    for (size_t i = 0; i < count; i++)
+        runs += i == 0 || rows[i].run_id != rows[i - 1].run_id;
+    skipped = runs > PW_SESSION_NODE_RUNS ? runs - PW_SESSION_NODE_RUNS : 0;
+    runs = 0;
+    for (size_t i = 0; i < count; i++)
+        if ((i == 0 || rows[i].run_id != rows[i - 1].run_id) && runs++ >= skipped)
+            event->node_runs[event->node_run_count++] = rows[i].run_id;
+    return skipped;
+}
+
+static void add_point(struct pw_session_node_trend *trend, const struct pw_store_node_point *row, size_t run,
+                      const char *environment)
+{
+    trend->standing = row->standing;
+    trend->tolerance = row->tolerance;
+    trend->isolated[run] = row->isolated;
+    trend->time_ns[run] = strcmp(row->environment_id, environment) ? 0 : row->time_ns;
+}
+
+/* A node that a run lists more than once has its last figures. */
+static void add_points(const struct pw_store_node_point *rows, size_t count, const size_t *numbers,
+                       struct pw_session_node_trend *trends, size_t trend_count, struct pw_event *event)
+{
+    size_t skipped = list_runs(rows, count, event), run = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        run += i > 0 && rows[i].run_id != rows[i - 1].run_id;
+        for (size_t k = 0; run >= skipped && k < trend_count; k++)
+            if ((int64_t)numbers[k] == rows[i].node)
+                add_point(&trends[k], &rows[i], run - skipped, rows[count - 1].environment_id);
+    }
+}
+
+pw_status pw_session_add_node_trends(struct pw_session *session, struct pw_store *store, struct pw_event *event,
+                                     struct pw_error *err)
+{
+    const struct pw_signature *s = &session->inventory->signatures[event->about];
+    size_t count = s->node_count < PW_SESSION_TREND_NODES ? s->node_count : PW_SESSION_TREND_NODES, row_count = 0;
+    size_t numbers[PW_SESSION_TREND_NODES];
+    struct pw_session_node_trend *trends = pw_arena_alloc(&event->arena, count + 1, sizeof *trends);
+    struct pw_store_node_point *rows = NULL;
+    struct pw_arena scratch = {0};
+    pw_status status = PW_OK;
+
+    if (!trends)
+        return pw_error_memory(err, count * sizeof *trends);
+    for (size_t i = 0; i < count; i++) {
+        numbers[i] = pw_inference_node_number(session->concrete_inference, s->nodes[i]);
+        trends[i] = (struct pw_session_node_trend){.node = s->nodes[i], .tolerance = NAN};
+        for (int run = 0; run < PW_SESSION_NODE_RUNS; run++)
+            trends[i].isolated[run] = NAN;
+    }
+    if (count)
+        status = pw_store_node_points(store, session->graph_id, session->target, numbers, count, &scratch, &rows,
+                                      &row_count, err);
+    if (status == PW_OK && row_count) {
+        add_points(rows, row_count, numbers, trends, count, event);
+        event->node_trends = trends;
+        event->node_trend_count = count;
+    }
+    pw_arena_clear(&scratch);
+    return status;
+}

@@ -164,7 +164,7 @@ pw_status pw_session_answer_history(struct pw_session *session, struct pw_store 
     event->rows = all;
     event->row_count = count;
     add_marks(session, event);
-    return PW_OK;
+    return pw_session_add_node_trends(session, store, event, err);
 }
 
 pw_status pw_session_answer_graph(struct pw_session *session, struct pw_store *store, struct pw_event *event,

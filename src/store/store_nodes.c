@@ -278,6 +278,51 @@ pw_status pw_store_node_figures(struct pw_store *store, int64_t run_id, struct p
     return status;
 }
 
+static pw_status read_point(sqlite3_stmt *q, struct pw_arena *arena, void *out, struct pw_error *err)
+{
+    struct pw_store_node_point *row = out;
+
+    *row = (struct pw_store_node_point){.run_id = sqlite3_column_int64(q, 0),
+                                        .begin_ms = sqlite3_column_int64(q, 1),
+                                        .node = sqlite3_column_int64(q, 2),
+                                        .time_ns = sqlite3_column_int64(q, 4),
+                                        .isolated = pw_store_real_at(q, 5),
+                                        .tolerance = pw_store_real_at(q, 6),
+                                        .environment_id = pw_store_text_at(q, 7, arena)};
+    if (row->time_ns < 0)
+        row->time_ns = 0;
+    if (!row->environment_id)
+        return pw_error_memory(err, 64);
+    return read_standing((const char *)sqlite3_column_text(q, 3), &row->standing, err);
+}
+
+pw_status pw_store_node_points(struct pw_store *store, const char *graph, const char *target, const size_t *numbers,
+                               size_t number_count, struct pw_arena *arena, struct pw_store_node_point **rows,
+                               size_t *count, struct pw_error *err)
+{
+    static const struct pw_store_rows kind = {"nodes of earlier runs could not be read",
+                                              sizeof(struct pw_store_node_point), read_point};
+    struct pw_buf sql = {0};
+    sqlite3_stmt *q = NULL;
+    pw_status status;
+
+    pw_buf_puts(&sql, "SELECT f.run, run.begin_ms, f.node, f.standing, f.time_ns, f.isolated, f.tolerance,"
+                      " run.environment_id FROM node_figure f JOIN run ON run.id = f.run"
+                      " WHERE f.run IN (SELECT id FROM run WHERE graph = ?1 AND target = ?2 AND end_ms IS NOT NULL)"
+                      " AND f.node IN (");
+    for (size_t i = 0; i < number_count; i++)
+        pw_buf_printf(&sql, "%s%zu", i ? "," : "", numbers[i]);
+    pw_buf_puts(&sql, ") ORDER BY f.run, f.place");
+    status = sql.failed ? pw_error_memory(err, sql.size) : pw_store_prepare(store, pw_buf_text(&sql), &q, err);
+    if (status == PW_OK) {
+        pw_store_bind_text(q, 1, graph);
+        pw_store_bind_text(q, 2, target);
+        status = pw_store_collect(store, status, q, &kind, arena, rows, count, err);
+    }
+    pw_buf_clear(&sql);
+    return status;
+}
+
 pw_status pw_store_node_run_latest(struct pw_store *store, const char *graph, const char *target,
                                    struct pw_arena *arena, struct pw_store_node_run *run, struct pw_error *err)
 {

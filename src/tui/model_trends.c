@@ -90,6 +90,7 @@ void pw_tui_trends_clear(struct pw_tui_side *side)
 {
     pw_free(side->history.points);
     pw_free(side->history.marks);
+    pw_free(side->history.nodes);
     pw_free(side->graph.points);
     pw_free(side->graph.marks);
     pw_free(side->comparison.pairs);
@@ -136,6 +137,20 @@ static bool see_point(const void *points, size_t i, const void *user, struct sig
     return true;
 }
 
+/* Without memory there are none. */
+static void keep_nodes(struct pw_tui_history *history, const struct pw_event *event)
+{
+    size_t count = event->node_run_count ? event->node_trend_count : 0;
+
+    history->nodes = count ? pw_calloc(count, sizeof *history->nodes) : NULL;
+    if (!history->nodes)
+        return;
+    memcpy(history->nodes, event->node_trends, count * sizeof *history->nodes);
+    memcpy(history->node_runs, event->node_runs, sizeof history->node_runs);
+    history->node_count = count;
+    history->node_run_count = event->node_run_count;
+}
+
 static void keep_history(struct pw_tui_side *side, const struct pw_event *event)
 {
     struct pw_tui_point *points = pw_calloc(event->row_count + 1, sizeof *points);
@@ -162,8 +177,10 @@ static void keep_history(struct pw_tui_side *side, const struct pw_event *event)
     for (size_t i = 0; i < made.count; i++)
         if (!isnan(points[i].tolerance))
             made.curves.limit = points[i].tolerance; /* the newest */
+    keep_nodes(&made, event);
     pw_free(side->history.points);
     pw_free(side->history.marks);
+    pw_free(side->history.nodes);
     clear_curves(&side->history.curves);
     side->history = made;
 }

@@ -218,6 +218,10 @@ struct pw_tui_history {
     struct pw_tui_mark *marks; /* by number; owned */
     size_t mark_count;
     struct pw_tui_curves curves;
+    struct pw_session_node_trend *nodes; /* its nodes over runs of the whole graph; owned */
+    size_t node_count;
+    int64_t node_runs[PW_SESSION_NODE_RUNS];
+    size_t node_run_count;
 };
 
 struct pw_tui_graph_point { /* one run of the graph, or of (most of) its signatures */
@@ -692,6 +696,8 @@ void pw_view_waiting(const struct pw_tui *tui, struct pw_lines *lines, pw_ask as
 void pw_view_trends(struct pw_tui *tui, struct pw_lines *lines);
 /* Charts of the history's errors and speeds, `height` rows each. */
 void pw_view_history(const struct pw_tui *tui, struct pw_lines *lines, int height);
+/* The nodes of the signature over runs of the whole graph, one below the other. */
+void pw_view_node_trends(const struct pw_tui *tui, struct pw_lines *lines);
 void pw_view_baselines(struct pw_tui *tui, struct pw_lines *lines);
 void pw_view_device(struct pw_tui *tui, struct pw_lines *lines);
 void pw_view_messages(struct pw_tui *tui, struct pw_lines *lines);

@@ -275,9 +275,11 @@ static void draw_implementations(struct pw_lines *lines, const struct pw_tui *tu
         pw_lines_add(lines, PW_STYLE_BAD, 3, "A hand-written kernel is required.");
 }
 
-static void draw_nodes(struct pw_lines *lines, const struct pw_signature *s)
+static void draw_nodes(const struct pw_tui *tui, struct pw_lines *lines, const struct pw_signature *s)
 {
-    pw_lines_head(lines, "Nodes");
+    bool trends = tui->at->history.known && tui->at->history.signature == tui->detail && tui->at->history.node_count;
+
+    pw_lines_head(lines, trends ? "Nodes (4: their errors and times over runs)" : "Nodes");
     for (size_t i = 0; i < s->node_count && i < MAX_NODES_LISTED; i++)
         pw_lines_addf(lines, PW_STYLE_NORMAL, 3, "%zu  %s%s%s", s->nodes[i]->index,
                       s->nodes[i]->name[0] ? s->nodes[i]->name : "(no name)", s->nodes[i]->graph->parent ? "  in " : "",
@@ -306,6 +308,6 @@ void pw_view_detail(struct pw_tui *tui, struct pw_lines *lines)
     }
     draw_implementations(lines, tui, tui->detail);
     draw_cases(lines, &tui->at->signatures[tui->detail]);
-    draw_nodes(lines, s);
+    draw_nodes(tui, lines, s);
     pw_view_source(tui, lines, tui->detail);
 }

@@ -235,10 +235,12 @@ static void add_history(const struct pw_tui *tui, struct pw_lines *lines)
     }
     if (!history->count) {
         pw_lines_wrap(lines, PW_STYLE_DIM, 3, "No run has measured it yet: v verifies it, b times it.");
+        pw_view_node_trends(tui, lines);
         return;
     }
     pw_lines_add(lines, PW_STYLE_NORMAL, 0, "");
     pw_view_history(tui, lines, 6);
+    pw_view_node_trends(tui, lines);
     pw_lines_head(lines, "Runs, newest first");
     for (size_t i = history->count; i-- > 0;) {
         const char *environment = history->points[i].environment;

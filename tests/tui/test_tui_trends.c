@@ -191,10 +191,49 @@ static void test_comparison_finds_signatures(void **state)
     close_tui(tui);
 }
 
+/* The nodes of a signature over runs of the whole graph: a sign a run, up to each one's own highest. */
+static void test_node_trends(void **state)
+{
+    struct pw_session_node_trend trends[2] = {
+        {.node = &nodes[0],
+         .standing = PW_NODE_CULPRIT,
+         .tolerance = 1e-6,
+         .isolated = {0, 1e-7, NAN, INFINITY, 4e-7},
+         .time_ns = {1000, 2000, 0, 4000, 8000}},
+        {.node = &nodes[1], .tolerance = NAN, .isolated = {NAN, NAN, NAN, NAN, NAN}}};
+    struct pw_event answer = {.kind = PW_EVENT_ANSWER,
+                              .ask = PW_ASK_HISTORY,
+                              .node_trends = trends,
+                              .node_trend_count = 2,
+                              .node_runs = {3, 5, 6, 8, 9},
+                              .node_run_count = 5};
+    struct pw_tui *tui = open_tui(30, 120);
+
+    (void)state;
+    device_opens(tui);
+    press(tui, "/matmul\n4");
+    answer.about = tui->detail;
+    send(tui, &answer);
+    shows(tui, "No run has measured it yet"); /* itself; its nodes have run */
+    shows(tui, "one sign a run, 5 of them, from run 3 to run 9");
+    shows(tui, "\n   culprit  4.0e-07 of 1.0e-06 _: ##    8.0 us .: =#       mlp/fc\n");
+    shows(tui, "\n   held           - of -                     -             attn/softmax\n");
+    press(tui, "2");
+    shows(tui, "Nodes (4: their errors and times over runs)");
+    press(tui, "4");
+    pw_tui_resize(tui, 30, 60);
+    shows(tui, "\n   culprit  mlp/fc\n     4.0e-07 of 1.0e-06 _: ##");
+    answer.node_run_count = 0; /* the graph has not run */
+    send(tui, &answer);
+    hides(tui, "one sign a run");
+    close_tui(tui);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_both_alike), cmocka_unit_test(test_very_many_runs),
-                                       cmocka_unit_test(test_comparison_finds_signatures)};
+                                       cmocka_unit_test(test_comparison_finds_signatures),
+                                       cmocka_unit_test(test_node_trends)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

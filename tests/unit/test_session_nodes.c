@@ -184,6 +184,48 @@ static bool same(double a, double b)
     return a == b || (isnan(a) && isnan(b));
 }
 
+/* What a signature's history tells of its nodes over the runs is what these told of them. */
+static void test_trends_as_told(void **state)
+{
+    enum { TIMES = 3 };
+    static struct told told[TIMES][NODES_MAX];
+    struct pw_endtoend_totals ignored;
+    struct pw_session *session;
+    struct pw_error err = {0};
+    size_t count = 0, found = 0;
+
+    (void)state;
+    for (int i = 0; i < TIMES; i++)
+        count = run(PW_ENDTOEND_NODES, told[i], &ignored);
+    session = open_session();
+    for (size_t s = 0; s < pw_session_inventory(session)->signature_count; s++) {
+        struct pw_event *event;
+
+        assert_int_equal(pw_session_ask(session, PW_ASK_HISTORY, s, NULL, NULL, &err), PW_OK);
+        while ((event = next(session))->kind != PW_EVENT_ANSWER)
+            pw_event_free(event);
+        assert_false(event->failed);
+        for (size_t n = 0; n < event->node_trend_count; n++)
+            for (size_t i = 0; i < count; i++) {
+                const struct pw_session_node_trend *trend = &event->node_trends[n];
+
+                if (strcmp(trend->node->op_type, told[0][i].op) != 0) /* none comes twice here */
+                    continue;
+                assert_int_equal(event->node_run_count, TIMES);
+                assert_int_equal(trend->standing, told[TIMES - 1][i].standing);
+                for (int r = 0; r < TIMES; r++) {
+                    assert_int_equal(event->node_runs[r], r + 1);
+                    assert_int_equal(trend->time_ns[r], told[r][i].time_ns);
+                    assert_true(same(trend->isolated[r], told[r][i].isolated));
+                }
+                found++;
+            }
+        pw_event_free(event);
+    }
+    assert_int_equal(found, 6); /* all but the pattern: those of the body too */
+    pw_session_close(session);
+}
+
 static void test_back_as_told(void **state)
 {
     struct told before[NODES_MAX], after[NODES_MAX];
@@ -406,6 +448,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_back_as_told, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_trends_as_told, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_client_away, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_rows_let_others_write, set_up, tear_down),
 #if defined(PW_FAIL_INJECTION)

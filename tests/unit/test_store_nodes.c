@@ -155,6 +155,47 @@ static int64_t write_run(struct pw_store *store, size_t position_of_failed)
     return run;
 }
 
+/* Some nodes over the runs of a graph on a target: by run, none of what is not over, of another graph or target. */
+static void test_points(void **state)
+{
+    struct pw_store *store = open_store("points.db");
+    struct pw_store_node_point *rows = NULL;
+    struct pw_arena arena = {0};
+    struct pw_error err = {0};
+    const size_t numbers[] = {3, 7, 12345};
+    int64_t first = write_run(store, 5), second, other;
+    size_t count = 0;
+
+    (void)state;
+    end(store, first, "failed");
+    other = begin(store, "g2", "opencl");
+    assert_int_equal(pw_store_node_figures_add(store, other, written, WRITTEN, &err), PW_OK);
+    end(store, other, "held");
+    second = write_run(store, 5);
+    assert_int_equal(pw_store_node_points(store, "g1", "opencl", numbers, 3, &arena, &rows, &count, &err), PW_OK);
+    assert_int_equal(count, 2); /* the second is not over */
+    end(store, second, "failed");
+    assert_int_equal(pw_store_node_points(store, "g1", "opencl", numbers, 3, &arena, &rows, &count, &err), PW_OK);
+    assert_int_equal(count, 4);
+    for (size_t i = 0; i < count; i++) {
+        const struct pw_store_node_figure *is = &written[i % 2 ? 2 : 1];
+
+        assert_int_equal(rows[i].run_id, i < 2 ? first : second);
+        assert_true(rows[i].begin_ms > 0);
+        assert_int_equal(rows[i].node, is->node);
+        assert_int_equal(rows[i].standing, is->standing);
+        assert_int_equal(rows[i].time_ns, is->time_ns);
+        assert_true(rows[i].isolated == is->isolated && rows[i].tolerance == is->tolerance);
+        assert_string_equal(rows[i].environment_id, "");
+    }
+    assert_int_equal(pw_store_node_points(store, "g1", "reference", numbers, 3, &arena, &rows, &count, &err), PW_OK);
+    assert_int_equal(count, 0);
+    assert_int_equal(pw_store_node_points(store, "g1", "opencl", numbers, 0, &arena, &rows, &count, &err), PW_OK);
+    assert_int_equal(count, 0);
+    pw_arena_clear(&arena);
+    pw_store_close(store);
+}
+
 static void test_as_written(void **state)
 {
     struct pw_store *store = open_store("a.db");
@@ -406,6 +447,7 @@ static void test_batch(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_points, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_as_written, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_changed_by_hand, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_newest_are_kept, set_up, tear_down),
