@@ -74,7 +74,8 @@ typedef enum {
 
 /* What can be asked. */
 typedef enum {
-    PW_ASK_HISTORY,     /* rows: of a signature on the target, oldest first, benchmarks too; marks */
+    PW_ASK_HISTORY,     /* rows: of a signature on the target, oldest first, benchmarks too; marks; builds: what
+                           compilers said of its selected kernel's source, once COVERAGE came */
     PW_ASK_GRAPH,       /* graph_rows: of the graph on the target, oldest first; marks */
     PW_ASK_ENVIRONMENT, /* text, one field a line: '*' (timings depend on it) or ' ', name, tab, value; '=' or '!' and
                            what the lock says; '@' and a head, then '-' and a line of that part: target with peaks,
@@ -177,7 +178,7 @@ struct pw_event {
     size_t node_trend_count;
     int64_t node_runs[PW_SESSION_NODE_RUNS]; /* their runs */
     size_t node_run_count;
-    const struct pw_store_build *builds; /* HISTORY: what compilers said in earlier sessions; store/builds.h */
+    const struct pw_store_build *builds; /* ANSWER to PW_ASK_HISTORY; store/builds.h */
     size_t build_count;
     const struct pw_store_sensitivity *sensitivities; /* HISTORY, LAYER: pw_session_next applies them */
     size_t sensitivity_count;

@@ -57,12 +57,19 @@ pw_status pw_session_keep_build(struct pw_session *session, struct pw_store *sto
     return pw_store_build_add(store, session->target, &build, first, err);
 }
 
-void pw_session_recall_builds(struct pw_session *session, struct pw_store *store, struct pw_event *event)
+pw_status pw_session_recall_builds(struct pw_session *session, struct pw_store *store, struct pw_event *event,
+                                   struct pw_error *err)
 {
+    const struct pw_impl_list *impls = pw_session_implementations(session, event->about);
+    const struct pw_kernel *kernel = impls && impls->selected >= 0 ? impls->items[impls->selected].kernel : NULL;
+    const char *language = kernel ? pw_kernel_language(kernel, 0) : NULL;
+    const char *source = language ? pw_kernel_source(kernel, language) : NULL;
     struct pw_store_build *rows = NULL;
-    struct pw_error err = {0};
+    pw_status status = PW_OK;
 
-    if (pw_store_builds(store, session->target, &event->arena, &rows, &event->build_count, &err) != PW_OK)
-        pw_session_say(session, err.status, "%s", err.message);
+    if (source)
+        status = pw_store_builds(store, session->target, pw_hash128(source, strlen(source)), &event->arena, &rows,
+                                 &event->build_count, err);
     event->builds = rows;
+    return status;
 }

@@ -168,7 +168,8 @@ void pw_session_doing(struct pw_session *session, const struct pw_job *job, cons
  * said in earlier sessions. */
 pw_status pw_session_keep_build(struct pw_session *session, struct pw_store *store, const struct pw_event *event,
                                 struct pw_error *err);
-void pw_session_recall_builds(struct pw_session *session, struct pw_store *store, struct pw_event *event);
+pw_status pw_session_recall_builds(struct pw_session *session, struct pw_store *store, struct pw_event *event,
+                                   struct pw_error *err);
 
 /* session_device.c: on the worker; on the writer. */
 void pw_session_peaks_job(struct pw_session *session, const struct pw_job *job, struct pw_event *over);

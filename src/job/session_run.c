@@ -135,7 +135,6 @@ static void send_history(struct pw_session *session, struct pw_store *store)
         PW_OK)
         pw_session_say(session, err.status, "%s", err.message);
     event->sensitivities = measured;
-    pw_session_recall_builds(session, store, event);
     pw_queue_push(&session->events, event);
 }
 

@@ -164,7 +164,8 @@ pw_status pw_session_answer_history(struct pw_session *session, struct pw_store 
     event->rows = all;
     event->row_count = count;
     add_marks(session, event);
-    return pw_session_add_node_trends(session, store, event, err);
+    status = pw_session_add_node_trends(session, store, event, err);
+    return status == PW_OK ? pw_session_recall_builds(session, store, event, err) : status;
 }
 
 pw_status pw_session_answer_graph(struct pw_session *session, struct pw_store *store, struct pw_event *event,

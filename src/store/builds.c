@@ -100,16 +100,17 @@ static pw_status read_build(sqlite3_stmt *q, struct pw_arena *arena, void *row, 
 static const struct pw_store_rows builds = {"what compilers said could not be read", sizeof(struct pw_store_build),
                                             read_build};
 
-pw_status pw_store_builds(struct pw_store *store, const char *target, struct pw_arena *arena,
+pw_status pw_store_builds(struct pw_store *store, const char *target, struct pw_hash128 source, struct pw_arena *arena,
                           struct pw_store_build **rows, size_t *count, struct pw_error *err)
 {
     sqlite3_stmt *q = NULL;
-    pw_status status = pw_store_prepare(store,
-                                        "SELECT source_high, source_low, failed, log FROM build WHERE target = ?1"
-                                        " ORDER BY wall_ms, source_high, source_low, log_hash",
-                                        &q, err);
+    pw_status status = prepare(store,
+                               "SELECT source_high, source_low, failed, log FROM (SELECT * FROM build WHERE target = ?1"
+                               " AND source_high = ?2 AND source_low = ?3 ORDER BY wall_ms DESC, log_hash LIMIT ?4)"
+                               " ORDER BY wall_ms, log_hash",
+                               target, source, &q, err);
 
     if (status == PW_OK)
-        pw_store_bind_text(q, 1, target);
+        sqlite3_bind_int(q, 4, PW_STORE_BUILD_LOGS);
     return pw_store_collect(store, status, q, &builds, arena, rows, count, err);
 }

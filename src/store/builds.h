@@ -11,6 +11,7 @@
 
 #define PW_STORE_BUILD_LOG ((size_t)16 << 10) /* bytes kept of a log */
 #define PW_STORE_BUILDS 1000                  /* rows kept of a target, the newest */
+#define PW_STORE_BUILD_LOGS 8                 /* of a source, that are read back */
 
 struct pw_store_build {
     struct pw_hash128 source; /* without the prelude */
@@ -22,8 +23,8 @@ struct pw_store_build {
  * before, and said then). A source may have several logs: it is built for each element type. */
 pw_status pw_store_build_add(struct pw_store *store, const char *target, const struct pw_store_build *build, bool first,
                              struct pw_error *err);
-/* Of the target, oldest first; rows in the arena. */
-pw_status pw_store_builds(struct pw_store *store, const char *target, struct pw_arena *arena,
+/* Of a source on the target the newest PW_STORE_BUILD_LOGS, oldest first; rows in the arena. */
+pw_status pw_store_builds(struct pw_store *store, const char *target, struct pw_hash128 source, struct pw_arena *arena,
                           struct pw_store_build **rows, size_t *count, struct pw_error *err);
 
 #endif

@@ -129,9 +129,8 @@ static void keep_remark(struct pw_tui_build *build, const struct pw_tui_remark *
     for (size_t i = 0; i < build->count; i++) /* a program is built for every dtype, and by every worker */
         if (same_place(&build->remarks[i], remark) && !strcmp(build->remarks[i].text, remark->text))
             return;
-    if (!build->remarks)
-        build->remarks = pw_calloc(PW_TUI_REMARKS, sizeof *build->remarks);
-    if (!build->remarks || build->count == PW_TUI_REMARKS)
+    if (build->count == PW_TUI_REMARKS ||
+        PW_GROW(build->remarks, build->cap, build->count + 1, &(struct pw_error){0}) != PW_OK)
         return;
     for (at = build->count; at > 0; at--) {
         const struct pw_tui_remark *before = &build->remarks[at - 1];
@@ -166,36 +165,45 @@ static struct pw_tui_build *build_for(struct pw_tui_side *side, struct pw_hash12
     return build;
 }
 
+static size_t length_of_line(const char *at, const char *end)
+{
+    const char *newline = memchr(at, '\n', (size_t)(end - at));
+
+    return (size_t)((newline ? newline : end) - at);
+}
+
 static bool says_nothing(const char *line)
 {
     return !line[strspn(line, " \t\r")] || (isdigit((unsigned char)line[0]) && strstr(line, "generated."));
 }
 
-/* Reads a log's remarks into a build; a failed one without any keeps all that was said. */
+/* Reads a log's remarks into a build; a failed one without any keeps all that was said. Of a very long log the begin,
+ * as the store does: a key waits meanwhile. */
 static void read_log(struct pw_tui_build *build, const char *log, bool failed)
 {
+    const char *end = log ? log + strnlen(log, PW_STORE_BUILD_LOG) : NULL;
     size_t before = build->count;
 
-    for (const char *at = log; at && *at;) {
-        size_t length = strcspn(at, "\n");
+    for (const char *at = log; at < end;) {
+        size_t length = length_of_line(at, end);
         struct pw_tui_remark remark = {.severity = PW_BUILD_NOTE};
         char line[1024];
 
         snprintf(line, sizeof line, "%.*s", (int)(length < 1000 ? length : 1000), at);
         if (read_remark(line, &remark))
             keep_remark(build, &remark);
-        at += length + (at[length] == '\n');
+        at += length + 1;
     }
     if (build->count > before || !failed || build->count)
         return;
-    for (const char *at = log; at && *at;) { /* it failed, and says so in words of its own */
-        size_t length = strcspn(at, "\n");
+    for (const char *at = log; at < end;) { /* it failed, and says so in words of its own */
+        size_t length = length_of_line(at, end);
         struct pw_tui_remark remark = {.severity = PW_BUILD_ERROR};
 
         snprintf(remark.text, sizeof remark.text, "%.*s", (int)(length < 390 ? length : 390), at);
         if (!says_nothing(remark.text))
             keep_remark(build, &remark);
-        at += length + (at[length] == '\n');
+        at += length + 1;
     }
 }
 
@@ -214,11 +222,17 @@ void pw_tui_build_event(struct pw_tui *tui, const struct pw_event *event)
 
 void pw_tui_builds_recalled(struct pw_tui *tui, const struct pw_event *event)
 {
+    for (size_t i = 0; i < event->build_count; i++) { /* asked again: all of it comes anew */
+        struct pw_tui_build *build = find(tui->at, event->builds[i].source);
+
+        if (build && build->earlier)
+            build->count = 0;
+    }
     for (size_t i = 0; i < event->build_count; i++) {
         const struct pw_store_build *kept = &event->builds[i];
         struct pw_tui_build *build = find(tui->at, kept->source);
 
-        if (build && !build->earlier) /* built again before the store was read */
+        if (build && !build->earlier && build->count) /* built again before the store was read */
             continue;
         build = build ? build : build_for(tui->at, kept->source);
         if (!build)

@@ -352,6 +352,7 @@ static void on_answer(struct pw_tui *tui, const struct pw_event *event)
             tui->intent = PW_INTENT_ASK;
         }
     } else if (pw_tui_trend_event(tui, event)) {
+        pw_tui_builds_recalled(tui, event);
         if (event->ask == PW_ASK_COMPARE) { /* which took the place of the question about the screen itself */
             tui->show_comparison = true;
             tui->scroll[PW_SCREEN_TRENDS] = 0;
@@ -428,6 +429,7 @@ void pw_tui_session_event(struct pw_tui *tui, const struct pw_event *event, int6
         tui->at->coverage_ready = !event->failed;
         if (event->failed)
             pw_tui_say(tui, true, "%s", event->error.message);
+        ask_again(tui); /* what compilers said of the kernels that are selected now */
         break;
     case PW_EVENT_DOING:
         on_doing(tui, event, now_ms);
@@ -450,7 +452,6 @@ void pw_tui_session_event(struct pw_tui *tui, const struct pw_event *event, int6
         break;
     case PW_EVENT_HISTORY:
         on_history(tui, event);
-        pw_tui_builds_recalled(tui, event);
         break;
     case PW_EVENT_SAVE: /* stays within the session */
         break;

@@ -367,7 +367,7 @@ struct pw_tui_build { /* what was said of one source when it was built last */
     struct pw_hash128 source;
     bool earlier;                  /* in an earlier session */
     struct pw_tui_remark *remarks; /* each once, in the order of the source; owned */
-    size_t count;
+    size_t count, cap;
 };
 #define PW_TUI_BUILDS 256  /* sources; beyond that the oldest is forgotten */
 #define PW_TUI_REMARKS 200 /* of a source */
@@ -566,7 +566,8 @@ size_t pw_tui_endtoend_slowest(const struct pw_tui_endtoend *run);
 void pw_tui_triage_event(struct pw_tui *tui, const struct pw_triage_entry *entries, size_t count);
 /* Keeps what a compiler said with a result. */
 void pw_tui_build_event(struct pw_tui *tui, const struct pw_event *event);
-/* What was kept of earlier sessions; what this one knows already stays. */
+/* What was kept of a source in earlier sessions, parsed when it is to be shown: of a thousand at once a key would wait.
+ * What this session knows already stays. */
 void pw_tui_builds_recalled(struct pw_tui *tui, const struct pw_event *event);
 void pw_tui_builds_clear(struct pw_tui_side *side);
 /* Answers about figures over runs; false: the event is none of these. */

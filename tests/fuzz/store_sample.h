@@ -293,7 +293,7 @@ static inline void store_queries(struct pw_store *store)
     (void)pw_store_bench_latest(store, store_graph, "reference", &arena, &benches, &count, &err);
     (void)pw_store_bench_history(store, id, "reference", &arena, &benches, &count, &err);
     (void)pw_store_decisions(store, store_graph, "reference", &arena, &run_id, &decisions, &count, &err);
-    (void)pw_store_builds(store, "reference", &arena, &builds, &count, &err);
+    (void)pw_store_builds(store, "reference", (struct pw_hash128){1, 2}, &arena, &builds, &count, &err);
     (void)pw_store_node_figures(store, 1, &arena, &figures_of_nodes, &count, &err);
     (void)pw_store_integrity(store, &err);
     pw_arena_clear(&arena);

@@ -275,7 +275,9 @@ static void test_recalled(void **state)
         {{1, 2}, "error: other.cl:1:1: of another source\n", true},
         {pw_hash128(source, strlen(source)), "warning: mine.cl:4:11: an assignment as a condition\n", false},
         {pw_hash128(source, strlen(source)), "warning: mine.cl:3:9: only with halves\n", false}};
-    struct pw_event history = {.kind = PW_EVENT_HISTORY, .builds = rows, .build_count = 3};
+    struct pw_event history = {.kind = PW_EVENT_ANSWER, .ask = PW_ASK_HISTORY, .builds = rows, .build_count = 3};
+    struct pw_event coverage = {.kind = PW_EVENT_COVERAGE};
+    char *flood;
 
     (void)state;
     send(tui, &history);
@@ -291,6 +293,34 @@ static void test_recalled(void **state)
     shows(tui, "said today");
     send(tui, &history); /* read late: today's stays */
     shows(tui, "0 errors, 1 warning ");
+    close_tui(tui);
+
+    tui = open_detail();
+    built(tui, PW_VERDICT_PASS, ""); /* before the answer */
+    for (int again = 0; again < 2; again++) {
+        send(tui, &history);
+        shows(tui, "Compiler (in an earlier session)");
+        shows(tui, "0 errors, 2 warnings");
+    }
+    rows[2].source.low++; /* another process has built it since, and one warning is gone */
+    send(tui, &history);
+    shows(tui, "0 errors, 1 warning ");
+    tui->intent = PW_INTENT_NONE;
+    send(tui, &coverage); /* another kernel may be selected now */
+    assert_int_equal(tui->intent, PW_INTENT_ASK);
+    assert_int_equal(tui->ask, PW_ASK_HISTORY);
+    close_tui(tui);
+
+    tui = open_detail(); /* what is said behind very much else is not waited for */
+    flood = malloc(PW_STORE_BUILD_LOG + 100);
+    assert_non_null(flood);
+    memset(flood, '\n', PW_STORE_BUILD_LOG);
+    snprintf(flood + PW_STORE_BUILD_LOG, 100, "warning: mine.cl:2:1: too late\n");
+    memcpy(flood, "warning: mine.cl:3:1: in time", 29);
+    built(tui, PW_VERDICT_PASS, flood);
+    shows(tui, "0 errors, 1 warning ");
+    shows(tui, "in time");
+    free(flood);
     close_tui(tui);
 }
 

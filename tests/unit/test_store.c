@@ -237,14 +237,14 @@ static void add_build(struct pw_store *store, const char *target, uint64_t sourc
         fail_msg("%s", err.message);
 }
 
-static size_t builds_of(struct pw_store *store, const char *target, struct pw_arena *arena,
+static size_t builds_of(struct pw_store *store, const char *target, uint64_t source, struct pw_arena *arena,
                         struct pw_store_build **rows)
 {
     struct pw_error err = {0};
     size_t count = 0;
 
     *rows = NULL;
-    if (pw_store_builds(store, target, arena, rows, &count, &err) != PW_OK)
+    if (pw_store_builds(store, target, (struct pw_hash128){~source, source}, arena, rows, &count, &err) != PW_OK)
         fail_msg("%s", err.message);
     return count;
 }
@@ -265,23 +265,31 @@ static void test_builds(void **state)
     add_build(store, "opencl", 7, "two", true, false);
     add_build(store, "opencl", 7, "two", true, false); /* the same again */
     add_build(store, "plugin", 7, "another chip's", false, true);
-    assert_int_equal(builds_of(store, "opencl", &arena, &rows), 2);
+    assert_int_equal(builds_of(store, "opencl", 7, &arena, &rows), 2);
     for (int i = 0; i < 2; i++) {
         assert_true(rows[i].source.high == ~(uint64_t)7 && rows[i].source.low == 7);
         assert_string_equal(rows[i].log, rows[i].failed ? "two" : "one");
     }
     add_build(store, "opencl", 7, "", false, true); /* built before: what was said then stays */
-    assert_int_equal(builds_of(store, "opencl", &arena, &rows), 3);
+    assert_int_equal(builds_of(store, "opencl", 7, &arena, &rows), 3);
     add_build(store, "opencl", 7, "new", false, true); /* another session */
-    assert_int_equal(builds_of(store, "opencl", &arena, &rows), 1);
+    assert_int_equal(builds_of(store, "opencl", 7, &arena, &rows), 1);
     assert_string_equal(rows[0].log, "new");
-    assert_int_equal(builds_of(store, "plugin", &arena, &rows), 1);
+    assert_int_equal(builds_of(store, "plugin", 7, &arena, &rows), 1);
     memset(big, 'x', PW_STORE_BUILD_LOG + 99);
     memcpy(big + PW_STORE_BUILD_LOG - 1, "\xc3\xa4", 2); /* a character across the end */
     big[PW_STORE_BUILD_LOG + 99] = '\0';
     add_build(store, "plugin", 7, big, false, true);
-    assert_int_equal(builds_of(store, "plugin", &arena, &rows), 1);
+    assert_int_equal(builds_of(store, "plugin", 7, &arena, &rows), 1);
     assert_int_equal(strlen(rows[0].log), PW_STORE_BUILD_LOG - 1);
+    for (int i = 0; i < PW_STORE_BUILD_LOGS + 5; i++) { /* of very many the newest, and only of what was asked for */
+        snprintf(big, 20, "%d", i);
+        add_build(store, "opencl", 8, big, false, false);
+    }
+    assert_int_equal(builds_of(store, "opencl", 8, &arena, &rows), PW_STORE_BUILD_LOGS);
+    assert_string_equal(rows[0].log, "5");
+    assert_string_equal(rows[PW_STORE_BUILD_LOGS - 1].log, big);
+    assert_int_equal(builds_of(store, "opencl", 7, &arena, &rows), 1);
     pw_store_close(store);
     pw_arena_clear(&arena);
     free(big);
