@@ -304,6 +304,19 @@ pw_status pw_case_choose(struct pw_case_run *run, bool *found, struct pw_error *
                           err);
 }
 
+pw_status pw_case_end(struct pw_case_run *run, pw_status status, const struct pw_error *failure, struct pw_error *err)
+{
+    if (status == PW_ERR_NO_MEMORY || status == PW_ERR_CANCELLED) {
+        pw_error_set(err, status, "%s", failure->message);
+    } else if (status != PW_OK) { /* the case's trouble, not the run's */
+        pw_case_settle(run, PW_VERDICT_ERROR, failure->message);
+        status = PW_OK;
+    }
+    pw_plan_clear(&run->plan);
+    pw_case_inputs_clear(&run->inputs);
+    return status;
+}
+
 pw_status pw_case_execute(struct pw_case_run *run, struct pw_error *err)
 {
     struct pw_buf why = {0};
@@ -334,17 +347,9 @@ pw_status pw_case_execute(struct pw_case_run *run, struct pw_error *err)
                  : pw_call_draws(&run->inputs.call) && !run->request->protocol->bitwise.random
                      ? pw_judge_random(run, &failure)
                      : run_and_judge(run, &failure);
-    if (status != PW_OK && status != PW_ERR_NO_MEMORY && status != PW_ERR_CANCELLED) {
-        pw_case_settle(run, PW_VERDICT_ERROR, failure.message); /* the case's trouble, not the run's */
-        status = PW_OK;
-    }
-    if (status != PW_OK)
-        pw_error_set(err, status, "%s", failure.message);
 done:
-    pw_plan_clear(&run->plan);
-    pw_case_inputs_clear(&run->inputs);
     pw_buf_clear(&why);
-    return status;
+    return pw_case_end(run, status, &failure, err);
 }
 
 void pw_case_run_clear(struct pw_case_run *run)

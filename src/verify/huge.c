@@ -187,16 +187,11 @@ pw_status pw_huge_execute(struct pw_case_run *run, struct pw_error *err)
         status = pw_judge_prepare(run, &failure);
     if (status == PW_OK && found)
         status = run_and_judge(run, &failure);
-    if (status != PW_OK &&
-        status != PW_ERR_CANCELLED) { /* others took the memory that was there: no fault of the target */
-        pw_case_settle(run, status == PW_ERR_NO_MEMORY ? PW_VERDICT_SKIPPED : PW_VERDICT_ERROR, failure.message);
+    if (status == PW_ERR_NO_MEMORY) { /* others took what was there: no fault of the target */
+        pw_case_settle(run, PW_VERDICT_SKIPPED, failure.message);
         status = PW_OK;
     }
-    if (status != PW_OK)
-        pw_error_set(err, status, "%s", failure.message);
 done:
-    pw_plan_clear(&run->plan);
-    pw_case_inputs_clear(&run->inputs);
     pw_buf_clear(&why);
-    return status;
+    return pw_case_end(run, status, &failure, err);
 }

@@ -70,9 +70,11 @@ void pw_case_run_clear(struct pw_case_run *run);
 
 /* The parts of it. begin: an empty result with the case's id. describe: the shapes of the inputs drawn. choose: the
  * implementation for the case's own call, as a changed shape or dtype may be served by another one, and its plan;
- * *found false: none, which settles the case. */
+ * *found false: none, which settles the case. end: what was drawn goes; a failure is the case's verdict, but for short
+ * memory and a cancellation, which are the run's. */
 void pw_case_begin(struct pw_case_run *run);
 void pw_case_describe(struct pw_case_run *run);
+pw_status pw_case_end(struct pw_case_run *run, pw_status status, const struct pw_error *failure, struct pw_error *err);
 pw_status pw_case_choose(struct pw_case_run *run, bool *found, struct pw_error *err);
 int64_t pw_case_deadline(const struct pw_case_run *run, const struct pw_call *call);
 /* What came of an execution on the target: one that failed, or touched what is not its own, settles the case; else
