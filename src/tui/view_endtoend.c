@@ -11,6 +11,8 @@ static const pw_style standing_styles[PW_NODE_STANDING_COUNT] = {
     [PW_NODE_DRIFT] = PW_STYLE_WARN, [PW_NODE_FAILED] = PW_STYLE_BAD,  [PW_NODE_DRAWN] = PW_STYLE_DIM,
 };
 
+#define ON_HOST "  host" /* behind the name of a node that did not run on the target */
+
 static const char *error_text(char *dst, size_t size, double value)
 {
     if (isnan(value))
@@ -98,6 +100,25 @@ static void add_bar(const struct pw_tui *tui, struct pw_lines *lines, const stru
     pw_buf_clear(&bar);
 }
 
+/* A name that does not fit by its end, which tells nodes of one block apart; dst has room for what fits. */
+static void name_end(char *dst, size_t size, const char *name, int width, bool ascii)
+{
+    const char *cut = ascii ? ".." : "\u2026";
+    int left = (int)pw_text_width(name), room = width - (int)pw_text_width(cut);
+
+    if (left <= width) {
+        snprintf(dst, size, "%s", name);
+        return;
+    }
+    while (*name && left > room) {
+        uint32_t code;
+
+        name += pw_text_decode(name, strlen(name), &code);
+        left -= pw_text_width_code(code);
+    }
+    snprintf(dst, size, "%s%s", cut, name);
+}
+
 static void add_name(const struct pw_tui *tui, struct pw_lines *lines, const struct pw_tui_node *node,
                      const struct columns *c)
 {
@@ -107,7 +128,8 @@ static void add_name(const struct pw_tui *tui, struct pw_lines *lines, const str
     if (node->node) {
         if (c->op_width)
             pw_lines_moref(lines, PW_STYLE_NORMAL, c->op, "%.*s", c->op_width, node->node->op_type);
-        pw_text_show(name, sizeof name, node->node->name[0] ? node->node->name : "(no name)", (size_t)c->name_width);
+        name_end(name, sizeof name, node->node->name[0] ? node->node->name : "(no name)",
+                 c->name_width - (node->on_target ? 0 : (int)strlen(ON_HOST)), tui->ascii);
         pw_lines_more(lines, PW_STYLE_NORMAL, c->name, name);
     } else if (node->pattern >= 0 && (size_t)node->pattern < inventory->pattern_count) {
         pw_lines_moref(lines, PW_STYLE_ACCENT, c->op, "%s as a whole",
@@ -131,7 +153,7 @@ static void add_node(const struct pw_tui *tui, struct pw_lines *lines, size_t in
     add_number(lines, c, PW_STYLE_NORMAL, c->arrived, error_text(text, sizeof text, node->propagated));
     add_name(tui, lines, node, c);
     if (!node->on_target && node->node)
-        pw_lines_more(lines, PW_STYLE_DIM, 0, "  host");
+        pw_lines_more(lines, PW_STYLE_DIM, 0, ON_HOST);
     if (node->nonfinite_origin)
         pw_lines_more(lines, PW_STYLE_BAD, 0, "  NaN or Inf begins here");
     if (c->bar >= 0)
@@ -294,13 +316,17 @@ static void add_totals(const struct pw_tui *tui, struct pw_lines *lines)
 
 static void add_going(struct pw_lines *lines, const struct pw_tui_side *side)
 {
-    if (!side->running)
-        pw_lines_addf(lines, PW_STYLE_ACCENT, 1, "not finished %zu/%zu  %s", side->done, side->total, side->run_error);
-    else if (side->done == side->total)
+    if (!side->running && !strcmp(side->run_error, "cancelled")) {
+        pw_lines_addf(lines, PW_STYLE_ACCENT, 1, "not finished %zu/%zu  cancelled", side->done, side->total);
+    } else if (!side->running) { /* why is what must be read, whole */
+        pw_lines_addf(lines, PW_STYLE_BAD, 1, "not finished %zu/%zu", side->done, side->total);
+        pw_lines_wrap(lines, PW_STYLE_BAD, 3, side->run_error);
+    } else if (side->done == side->total) {
         pw_lines_addf(lines, PW_STYLE_ACCENT, 1, "running %zu/%zu: %s  c cancels", side->done, side->total,
                       side->running_text);
-    else
+    } else {
         pw_lines_addf(lines, PW_STYLE_ACCENT, 1, "running %zu/%zu  c cancels", side->done, side->total);
+    }
 }
 
 /* A run of the whole graph of which nothing is counted yet: what is listed is the one before. */

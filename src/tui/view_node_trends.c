@@ -6,7 +6,7 @@
 
 #include "tui/tui.h"
 
-enum { LEVELS = 8, NARROW = 100, NAME_MAX = 40 };
+enum { LEVELS = 8, NARROW = 100 };
 
 /* One glyph a run, up to the highest of the values; those that are not known are blank. */
 static void put_line(struct pw_buf *out, const double *values, size_t count, bool ascii)
@@ -66,17 +66,15 @@ static void add_node(const struct pw_tui *tui, struct pw_lines *lines, const str
     pw_style style = bad ? PW_STYLE_BAD : node->standing == PW_NODE_HELD ? PW_STYLE_NORMAL : PW_STYLE_WARN;
     const char *name = node->node->name[0] ? node->node->name : "(no name)";
     struct pw_buf text = {0};
-    char shown[256];
 
     put_figures(node, tui->at->history.node_run_count, tui->ascii, &text);
     if (lines->width < NARROW) {
         pw_lines_addf(lines, style, 3, "%-8s %s", pw_node_standing_name(node->standing), name);
         pw_lines_add(lines, PW_STYLE_NORMAL, 5, pw_buf_text(&text));
     } else {
-        pw_text_show(shown, sizeof shown, name, NAME_MAX);
         pw_lines_addf(lines, style, 3, "%-8s", pw_node_standing_name(node->standing));
         pw_lines_more(lines, PW_STYLE_NORMAL, 12, pw_buf_text(&text));
-        pw_lines_more(lines, style, 49 + 2 * (int)tui->at->history.node_run_count, shown);
+        pw_lines_more(lines, style, 49 + 2 * (int)tui->at->history.node_run_count, name);
     }
     pw_buf_clear(&text);
 }

@@ -112,10 +112,48 @@ static void test_doing(void **state)
     gone.error.status = PW_ERR_CANCELLED;
     send(tui, &gone);
     shows(tui, "not finished 1/1  cancelled");
+    send(tui, &started);
+    gone.error.status = PW_ERR_USAGE;
+    snprintf(gone.error.message, sizeof gone.error.message,
+             "node 'a/conv' expected what one line of the screen has no "
+             "room for, and says so to the end");
+    send(tui, &gone);
+    shows(tui, " not finished 0/1\n   node 'a/conv' expected");
+    shows(tui, "says\n   so to the end\n");
+    tui->flash[0] = '\0';
+    send(tui, &started);
+    send(tui, &node);
+    send(tui, &gone);
     doing.text = "drawing 2450 inputs";
     send(tui, &doing); /* above what there was */
     shows(tui, " run: drawing 2450 inputs  c cancels\n\n");
     shows(tui, "mlp/fc");
+    close_tui(tui);
+}
+
+/* Of a name that does not fit the end is shown, and that the node ran on the host all the same. */
+static void test_long_names(void **state)
+{
+    static struct pw_node deep = {.name = "model/block.0/attention/self/query/projection/MatMul_1",
+                                  .op_type = "MatMul",
+                                  .graph = &graph,
+                                  .domain = ""};
+    struct pw_tui *tui = open_tui(30, 80);
+    struct pw_event started = {.kind = PW_EVENT_STARTED, .whole_graph = true, .mode = PW_ENDTOEND_NODES, .total = 1};
+    struct pw_event node = {
+        .kind = PW_EVENT_NODE, .whole_graph = true, .mode = PW_ENDTOEND_NODES, .done = 1, .total = 1};
+
+    (void)state;
+    device_opens(tui);
+    press(tui, "5");
+    send(tui, &started);
+    node.node = (struct pw_endtoend_node){
+        .node = &deep, .pattern = -1, .implementation = "one", .note = "", .reason = "", .on_target = true};
+    send(tui, &node);
+    node.node.on_target = false;
+    send(tui, &node);
+    shows(tui, " ..tion/MatMul_1\n");
+    shows(tui, " ..atMul_1  host\n");
     close_tui(tui);
 }
 
@@ -672,6 +710,7 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_orders),
                                        cmocka_unit_test(test_doing),
                                        cmocka_unit_test(test_many_outputs),
+                                       cmocka_unit_test(test_long_names),
                                        cmocka_unit_test(test_jumps),
                                        cmocka_unit_test(test_selection),
                                        cmocka_unit_test(test_only_what_is_seen),
