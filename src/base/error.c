@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/compiler.h"
+#include "base/text.h"
 
 static const char *const status_names[PW_STATUS_COUNT] = {
     [PW_OK] = "ok",
@@ -30,20 +31,6 @@ const char *pw_status_name(pw_status status)
     return status_names[status];
 }
 
-/* A cut in the middle of a UTF-8 sequence would leave an invalid tail. */
-static void trim_partial_utf8(char *text, size_t size)
-{
-    size_t start = size;
-    while (start > 0 && size - start < 3 && ((unsigned char)text[start - 1] & 0xC0) == 0x80)
-        start--;
-    if (start == 0)
-        return;
-    unsigned char lead = (unsigned char)text[start - 1];
-    size_t need = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : lead >= 0xC0 ? 2 : 1;
-    if (need > 1 && size - (start - 1) < need)
-        text[start - 1] = '\0';
-}
-
 pw_status pw_error_set(struct pw_error *err, pw_status status, const char *format, ...)
 {
     if (err == NULL || err->status != PW_OK || status == PW_OK)
@@ -56,7 +43,7 @@ pw_status pw_error_set(struct pw_error *err, pw_status status, const char *forma
     if (n < 0)
         err->message[0] = '\0';
     else if ((size_t)n >= sizeof err->message)
-        trim_partial_utf8(err->message, sizeof err->message - 1);
+        err->message[pw_text_cut(err->message, sizeof err->message - 1)] = '\0';
     return status;
 }
 
@@ -76,7 +63,7 @@ void pw_error_prefix(struct pw_error *err, const char *format, ...)
         used = sizeof err->message - 1;
     int m = snprintf(err->message + used, sizeof err->message - used, ": %s", old);
     if (m < 0 || used + (size_t)m >= sizeof err->message)
-        trim_partial_utf8(err->message, sizeof err->message - 1);
+        err->message[pw_text_cut(err->message, sizeof err->message - 1)] = '\0';
 }
 
 void pw_error_clear(struct pw_error *err)

@@ -51,6 +51,8 @@ size_t pw_text_width(const char *text);
 
 /* Decodes one code point; returns bytes used (1 for an invalid byte, code = 0xFFFD). */
 size_t pw_text_decode(const char *text, size_t size, uint32_t *code);
+/* The bytes of `text`, `most` of them at most, without the begin of a character at their end. */
+size_t pw_text_cut(const char *text, size_t most);
 /* The UTF-8 of a code point below 0x110000; returns its bytes (1 to 4). */
 size_t pw_text_encode(char out[4], uint32_t code);
 

@@ -32,6 +32,18 @@ size_t pw_text_decode(const char *text, size_t size, uint32_t *code)
     return length;
 }
 
+size_t pw_text_cut(const char *text, size_t most)
+{
+    size_t size = strnlen(text, most), start = size, need;
+    while (start > 0 && size - start < 3 && ((unsigned char)text[start - 1] & 0xC0) == 0x80)
+        start--;
+    if (start == 0)
+        return size;
+    unsigned char lead = (unsigned char)text[start - 1];
+    need = lead < 0xC2 || lead > 0xF4 ? 1 : lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+    return size - (start - 1) < need ? start - 1 : size;
+}
+
 /* Code points that control the terminal, hide or reorder. */
 static bool is_unsafe(uint32_t code)
 {

@@ -331,6 +331,8 @@ bool pw_tui_complete(const struct pw_tui *tui, const char *typed, size_t n, stru
 
 /* ---- the line at the foot ---- */
 
+enum { SEARCH_MAX = 100 }; /* bytes */
+
 /* Keeps what was typed before the first candidate is put in its place. */
 static const char *typed_text(struct pw_tui *tui)
 {
@@ -385,7 +387,8 @@ void pw_tui_prompt_key(struct pw_tui *tui, uint32_t key)
         pw_tui_set_filter(tui, outcome == PW_PROMPT_DROPPED ? tui->filter_before : tui->prompt.text);
         tui->placed = tui->placed || outcome == PW_PROMPT_ACCEPTED;
     } else if (kind == PW_PROMPT_SEARCH) {
-        snprintf(tui->search, sizeof tui->search, "%.100s", outcome == PW_PROMPT_DROPPED ? "" : tui->prompt.text);
+        snprintf(tui->search, sizeof tui->search, "%.*s", (int)pw_text_cut(tui->prompt.text, SEARCH_MAX),
+                 outcome == PW_PROMPT_DROPPED ? "" : tui->prompt.text);
         if (outcome == PW_PROMPT_ACCEPTED && tui->search[0])
             pw_tui_find_next(tui, 1);
     } else if (outcome == PW_PROMPT_ACCEPTED) {

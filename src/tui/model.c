@@ -176,8 +176,10 @@ void pw_tui_say(struct pw_tui *tui, bool failed, const char *format, ...)
     va_start(args, format);
     vsnprintf(message->text, sizeof message->text, format, args);
     va_end(args);
+    message->text[pw_text_cut(message->text, sizeof message->text - 1)] = '\0';
     message->failed = failed;
-    snprintf(tui->flash, sizeof tui->flash, "%.250s", message->text);
+    snprintf(tui->flash, sizeof tui->flash, "%.*s", (int)pw_text_cut(message->text, sizeof tui->flash - 1),
+             message->text);
     tui->flash_failed = failed;
 }
 

@@ -366,6 +366,8 @@ void pw_tui_triage_event(struct pw_tui *tui, const struct pw_triage_entry *entri
     }
 }
 
+enum { LABEL_MAX = 200 };
+
 /* Copies of the selection's entries to change; false when nothing is selected. */
 static bool begin_decisions(struct pw_tui *tui)
 {
@@ -388,7 +390,8 @@ static bool begin_decisions(struct pw_tui *tui)
         if (known)
             decisions[i] = *known;
         memcpy(decisions[i].id, s->id, sizeof decisions[i].id);
-        snprintf(decisions[i].op, sizeof decisions[i].op, "%.200s", s->op_label);
+        snprintf(decisions[i].op, sizeof decisions[i].op, "%.*s", (int)pw_text_cut(s->op_label, LABEL_MAX),
+                 s->op_label);
     }
     pw_free(tui->decisions);
     tui->decisions = decisions;
@@ -499,21 +502,31 @@ void pw_tui_run_priority(struct pw_tui *tui, const char *words)
     decided(tui, "priority", priority ? words : "computed");
 }
 
+/* What the file has no room for is refused: its end would be lost unseen. */
+static bool has_room(struct pw_tui *tui, const char *what, const char *text)
+{
+    size_t size = strlen(text);
+
+    if (size >= PW_TRIAGE_TEXT)
+        pw_tui_say(tui, true, "%s: expected %d bytes at most, found %zu", what, PW_TRIAGE_TEXT - 1, size);
+    return size < PW_TRIAGE_TEXT;
+}
+
 void pw_tui_run_owner(struct pw_tui *tui, const char *words)
 {
-    if (!begin_decisions(tui))
+    if (!has_room(tui, "owner", words) || !begin_decisions(tui))
         return;
     for (size_t i = 0; i < tui->decision_count; i++)
-        snprintf(tui->decisions[i].owner, sizeof tui->decisions[i].owner, "%.500s", words);
+        snprintf(tui->decisions[i].owner, sizeof tui->decisions[i].owner, "%s", words);
     decided(tui, "owner", words[0] ? words : "nobody");
 }
 
 void pw_tui_run_note(struct pw_tui *tui, const char *words)
 {
-    if (!begin_decisions(tui))
+    if (!has_room(tui, "note", words) || !begin_decisions(tui))
         return;
     for (size_t i = 0; i < tui->decision_count; i++)
-        snprintf(tui->decisions[i].note, sizeof tui->decisions[i].note, "%.500s", words);
+        snprintf(tui->decisions[i].note, sizeof tui->decisions[i].note, "%s", words);
     decided(tui, "note", words[0] ? words : "none");
 }
 
@@ -530,14 +543,14 @@ void pw_tui_run_waive(struct pw_tui *tui, const char *words)
         pw_tui_say(tui, true, "waive: %.*s is past, today is %s", (int)date, words, tui->today);
         return;
     }
-    if (!begin_decisions(tui))
+    if (!has_room(tui, "waive", reason) || !begin_decisions(tui))
         return;
     for (size_t i = 0; i < tui->decision_count; i++) {
         struct pw_triage_entry *entry = &tui->decisions[i];
 
         entry->waiver = (struct pw_waiver){.present = true, .gates = PW_WAIVE_ALL};
-        snprintf(entry->waiver.reason, sizeof entry->waiver.reason, "%.500s", reason);
-        snprintf(entry->waiver.owner, sizeof entry->waiver.owner, "%.500s",
+        snprintf(entry->waiver.reason, sizeof entry->waiver.reason, "%s", reason);
+        snprintf(entry->waiver.owner, sizeof entry->waiver.owner, "%s",
                  entry->owner[0] ? entry->owner : tui->user_name);
         memcpy(entry->waiver.until, words, date);
     }

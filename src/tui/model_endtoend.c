@@ -59,11 +59,8 @@ static int signature_of(const struct pw_inventory *inventory, const struct pw_no
  * so that lines can be counted. */
 static const char *keep_text(struct pw_tui_endtoend *run, const char *text)
 {
-    size_t size = strnlen(text, TEXT_MAX + 1);
+    size_t size = pw_text_cut(text, TEXT_MAX);
 
-    if (size > TEXT_MAX)
-        for (size = TEXT_MAX; size && ((unsigned char)text[size] & 0xc0) == 0x80;) /* not within a character */
-            size--;
     return size ? pw_map_keep(&run->texts, text, size) : NULL;
 }
 

@@ -433,15 +433,20 @@ static void act_owner(struct pw_tui *tui)
 {
     pw_tui_open_command(tui, "owner ");
 }
+/* With the note of the selection to go on from; where it has several, with none. */
 static void act_note(struct pw_tui *tui)
 {
-    const struct pw_triage_entry *entry = NULL;
-    size_t current = tui->screen == PW_SCREEN_DETAIL ? tui->detail : pw_tui_current(tui);
+    const char *note = NULL;
     char text[PW_PROMPT_MAX];
 
-    if (current != SIZE_MAX)
-        entry = pw_tui_decision(tui, current);
-    snprintf(text, sizeof text, "note %.500s", entry ? entry->note : "");
+    pw_tui_select(tui);
+    for (size_t i = 0; i < tui->selection_count; i++) {
+        const struct pw_triage_entry *entry = pw_tui_decision(tui, tui->selection[i]);
+        const char *its = entry ? entry->note : "";
+
+        note = !note || !strcmp(note, its) ? its : "";
+    }
+    snprintf(text, sizeof text, "note %s", note ? note : "");
     pw_tui_open_command(tui, text);
 }
 static void act_waive(struct pw_tui *tui)

@@ -11,13 +11,8 @@ static bool continues(char c)
 
 void pw_prompt_set(struct pw_prompt *prompt, const char *text)
 {
-    size_t size = strlen(text);
+    size_t size = pw_text_cut(text, sizeof prompt->text - 1);
 
-    if (size > sizeof prompt->text - 1) {
-        size = sizeof prompt->text - 1;
-        while (size && continues(text[size])) /* not within a character */
-            size--;
-    }
     memmove(prompt->text, text, size);
     prompt->text[size] = '\0';
     prompt->cursor = size;

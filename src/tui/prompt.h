@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PW_PROMPT_MAX 512
+#define PW_PROMPT_MAX 640 /* a command with the longest text that triage has room for */
 #define PW_PROMPT_HISTORY 20
 
 typedef enum { PW_PROMPT_CLOSED, PW_PROMPT_QUERY, PW_PROMPT_SEARCH, PW_PROMPT_COMMAND } pw_prompt_kind;

@@ -12,7 +12,7 @@
 struct pw_tui;
 
 #define PW_QUERY_TERMS 16
-#define PW_QUERY_MAX 512
+#define PW_QUERY_MAX 640 /* what a prompt holds */
 
 /* Which signatures have a node whose name holds a text: kept for the latest texts, as a query is matched again with
  * every key and every result, and a graph may have 100,000 names. */

@@ -139,6 +139,49 @@ static void test_marked_columns(void **state)
     pw_canvas_clear(&shown);
 }
 
+/* Notes of colleagues: none is cut, and none of another row is put on what is marked. */
+static void test_notes(void **state)
+{
+    struct pw_tui *tui = open_tui(12, 100);
+    struct pw_triage_entry entries[2] = {{.id = "aaaaaaaaaaaaaaaa"}, {.id = "bbbbbbbbbbbbbbbb", .note = "of softmax"}};
+    struct pw_event event = {.kind = PW_EVENT_TRIAGE, .triage = entries, .triage_count = 2};
+
+    (void)state;
+    for (size_t i = 0; i < PW_TRIAGE_TEXT - 2; i += 3)
+        memcpy(entries[0].note + i, "\xe4\xb8\x96", 4);
+    device_opens(tui);
+    send(tui, &event);
+    press(tui, "/matmul\ni\n");
+    assert_int_equal(tui->intent, PW_INTENT_TRIAGE);
+    assert_string_equal(tui->decisions[0].note, entries[0].note);
+    tui->intent = PW_INTENT_NONE;
+    press(tui, "iand so on\n");
+    assert_int_equal(tui->intent, PW_INTENT_NONE);
+    shows(tui, "note: expected 511 bytes at most, found 519");
+    press(tui, "\033/softmax\n \033/matmul\ni"); /* the softmax is marked, the cursor on another */
+    assert_string_equal(tui->prompt.text, "note of softmax");
+    press(tui, "\033 i"); /* both are marked, whose notes differ */
+    assert_string_equal(tui->prompt.text, "note ");
+    close_tui(tui);
+}
+
+static void test_messages_are_cut_between_characters(void **state)
+{
+    struct pw_tui *tui = open_tui(12, 100);
+    char text[1600];
+
+    (void)state;
+    for (size_t i = 0; i + 3 < sizeof text; i += 3)
+        memcpy(text + i, "\xe4\xb8\x96", 4);
+    pw_tui_say(tui, false, "%s", text);
+    assert_int_equal(strlen(tui->messages[0].text), 510);
+    assert_int_equal(strlen(tui->flash) % 3, 0);
+    pw_prompt_open(&tui->prompt, PW_PROMPT_SEARCH, text);
+    press(tui, "\n");
+    assert_int_equal(strlen(tui->search) % 3, 0);
+    close_tui(tui);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_nearest_to_its_tolerance),
@@ -146,7 +189,9 @@ int main(void)
                                        cmocka_unit_test(test_half_typed_words),
                                        cmocka_unit_test(test_unmarked_are_not_listed),
                                        cmocka_unit_test(test_half_a_glyph),
-                                       cmocka_unit_test(test_marked_columns)};
+                                       cmocka_unit_test(test_marked_columns),
+                                       cmocka_unit_test(test_notes),
+                                       cmocka_unit_test(test_messages_are_cut_between_characters)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <cmocka.h>
 
@@ -324,9 +325,26 @@ static void did_you_mean(void **state)
     assert_null(pw_text_nearest(huge, words, 5));
 }
 
+static void cut_between_characters(void **state)
+{
+    static const char text[] = "ab\xc3\xa9\xe4\xb8\x96\xf0\x9f\x98\x80z"; /* a b é 世 and a face, z */
+    static const size_t whole[] = {0, 1, 2, 2, 4, 4, 4, 7, 7, 7, 7, 11, 12, 12};
+    char part[sizeof text];
+
+    (void)state;
+    for (size_t most = 0; most < sizeof whole / sizeof *whole; most++) {
+        assert_int_equal(pw_text_cut(text, most), whole[most]);
+        snprintf(part, sizeof part, "%.*s", (int)most, text); /* as printf leaves it */
+        assert_int_equal(pw_text_cut(part, sizeof part), whole[most]);
+    }
+    assert_int_equal(pw_text_cut("a\x80\x80\x80\x80", 5), 5); /* of no character: it stays */
+    assert_int_equal(pw_text_cut("\xff\xfe", 2), 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cut_between_characters),
         cmocka_unit_test(the_first_message_stays),
         cmocka_unit_test(long_messages_are_cut_between_characters),
         cmocka_unit_test(every_status_has_a_name),
