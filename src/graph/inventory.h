@@ -27,15 +27,16 @@ struct pw_signature {
     double flops_value, bytes_value; /* evaluated with the bindings and assumptions; NaN unknown */
     double intensity;                /* flops / bytes; NaN unknown */
     double share;                    /* of the graph's FLOPs, 0..1, all nodes of it; NaN unknown */
-    pw_sensitivity sensitivity;
-    const char *sensitivity_reason;
-    bool sensitivity_measured;  /* by a precision sweep; else the room's rule of thumb */
-    double sensitivity_damage;  /* measured, by the worse of the narrow dtypes; infinity: NaN, Inf or flips */
-    bool dynamic;               /* any symbolic dim */
-    const char *dynamic_reason; /* "in 0 dims 0,1: batch, sequence; output size depends on data" or "" */
+    bool dynamic;                    /* any symbolic dim */
+    const char *dynamic_reason;      /* "in 0 dims 0,1: batch, sequence; output size depends on data" or "" */
     bool data_dependent;
     bool shape_arithmetic; /* small work that only makes shapes, all nodes of it: stays on the host */
     int pattern;           /* index of the pattern its first node belongs to, or -1 */
+    /* From here on what a session's client writes when a sweep measured it: no other thread of it looks there. */
+    pw_sensitivity sensitivity;
+    const char *sensitivity_reason;
+    bool sensitivity_measured; /* by a precision sweep; else the room's rule of thumb */
+    double sensitivity_damage; /* measured, by the worse of the narrow dtypes; infinity: NaN, Inf or flips */
 };
 
 typedef enum {

@@ -227,6 +227,8 @@ static pw_status on_target_body(struct pw_eval *ev, const struct pw_graph *graph
         answer_reference(c, status);
         return status;
     }
+    if (state == REF_DONE && c->ref_status != PW_OK) /* its reason, not what the target may make of it alone */
+        return pw_error_set(err, c->ref_status, "%s", c->ref_error.message);
     part(c, state == REF_DONE ? "goes on after the reference has ended" : "takes another branch than the reference");
     return run_target_alone(c, graph, args, arg_count, results, err);
 }

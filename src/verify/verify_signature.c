@@ -145,7 +145,7 @@ pw_status pw_verify_signature_begin(struct pw_verify_state *state, size_t positi
     status = pw_call_own_init(signature->call, &s->call, err);
     if (status != PW_OK)
         return status;
-    s->own = *signature;
+    memcpy(&s->own, signature, offsetof(struct pw_signature, sensitivity)); /* the rest is the client's */
     s->own.call = &s->call.call;
     signature = &s->own;
     status = pw_impl_find(signature->call, request->kernels, request->device, &s->arena, &s->impls, err);
