@@ -145,9 +145,9 @@ static void keep_bench(struct pw_tui_row *row, const struct pw_event *event)
                                    .peak_bytes = (f->read_bytes + f->write_bytes) / f->roof.memory_ns * 1e9,
                                    .slices = f->slices,
                                    .bound = pw_bound_name(f->roof.bound),
-                                   .level = f->roof.level,
                                    .cold = event->cold,
                                    .advice_count = f->advice_count};
+    snprintf(bench->level, sizeof bench->level, "%s", f->roof.level ? f->roof.level : "");
     snprintf(bench->suspicion, sizeof bench->suspicion, "%.255s", f->suspicion ? f->suspicion : "");
     memcpy(bench->advice, f->advice, f->advice_count * sizeof *f->advice);
     row->bench = bench;

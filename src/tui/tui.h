@@ -154,7 +154,7 @@ struct pw_tui_bench {                                      /* a benchmark's figu
     double intensity, peak_flops, peak_bytes; /* FLOP/byte; a second, at the call's level; NaN unknown */
     int slices;
     const char *bound; /* static */
-    const char *level; /* static; NULL unknown */
+    char level[16];    /* "" unknown */
     bool cold;
     char suspicion[256];
     struct pw_advice advice[PW_ADVICE_MAX];

@@ -75,7 +75,7 @@ void pw_view_speed(const struct pw_tui *tui, struct pw_lines *lines, const struc
     if (!isnan(bench->flops_rate))
         pw_lines_addf(lines, PW_STYLE_NORMAL, 3, "%s/s, %s/s", pw_text_si(a, sizeof a, bench->flops_rate, "FLOP"),
                       pw_text_si(b, sizeof b, bench->bytes_rate, "B"));
-    if (bench->level && !isnan(bench->share))
+    if (bench->level[0] && !isnan(bench->share))
         pw_lines_addf(lines, PW_STYLE_NORMAL, 3, "%.0f %% of the roof at %s, bound by %s", 100 * bench->share,
                       bench->level, bench->bound);
     if (bench->suspicion[0])

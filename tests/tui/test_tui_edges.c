@@ -1,5 +1,6 @@
 /* Edges: shares of no tolerance, a job that ends before it began, words half typed, glyphs of two columns. */
 #include "fake.h"
+#include "job/queue.h"
 
 static void case_comes(struct pw_tui *tui, const char *id, double error, double tolerance)
 {
@@ -182,6 +183,39 @@ static void test_messages_are_cut_between_characters(void **state)
     close_tui(tui);
 }
 
+static struct pw_event *figure_at(const char *level)
+{
+    const struct pw_bench_figure figure = {.name = "matmul_tile",
+                                           .target = {.count = 9, .median = 1000, .low = 900, .high = 1100},
+                                           .roof = {.level = level, .share = 0.5, .compute_ns = NAN, .memory_ns = 500},
+                                           .flops = NAN,
+                                           .flops_rate = NAN};
+    struct pw_event *event = pw_event_create(PW_EVENT_BENCH);
+
+    assert_non_null(event);
+    assert_true(pw_event_set_figure(event, &figure, false));
+    return event;
+}
+
+/* What is shown of a figure is the model's own: its event is gone, and another may lie in its place. */
+static void test_figure_outlives_its_event(void **state)
+{
+    struct pw_tui *tui = open_tui(40, 100);
+    struct pw_event *event = figure_at("L2"), *others[8];
+
+    (void)state;
+    device_opens(tui);
+    send(tui, event);
+    pw_event_free(event);
+    for (size_t i = 0; i < 8; i++)
+        others[i] = figure_at("XX");
+    press(tui, "/matmul\n\n");
+    shows(tui, "50 % of the roof at L2");
+    for (size_t i = 0; i < 8; i++)
+        pw_event_free(others[i]);
+    close_tui(tui);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_nearest_to_its_tolerance),
@@ -191,6 +225,7 @@ int main(void)
                                        cmocka_unit_test(test_half_a_glyph),
                                        cmocka_unit_test(test_marked_columns),
                                        cmocka_unit_test(test_notes),
+                                       cmocka_unit_test(test_figure_outlives_its_event),
                                        cmocka_unit_test(test_messages_are_cut_between_characters)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
