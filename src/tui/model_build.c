@@ -182,7 +182,6 @@ static bool says_nothing(const char *line)
 static void read_log(struct pw_tui_build *build, const char *log, bool failed)
 {
     const char *end = log ? log + strnlen(log, PW_STORE_BUILD_LOG) : NULL;
-    size_t before = build->count;
 
     for (const char *at = log; at < end;) {
         size_t length = length_of_line(at, end);
@@ -194,7 +193,7 @@ static void read_log(struct pw_tui_build *build, const char *log, bool failed)
             keep_remark(build, &remark);
         at += length + 1;
     }
-    if (build->count > before || !failed || build->count)
+    if (!failed || build->count)
         return;
     for (const char *at = log; at < end;) { /* it failed, and says so in words of its own */
         size_t length = length_of_line(at, end);
