@@ -11,8 +11,8 @@ pw_status pw_app_run(struct pw_opening *opening, int color, struct pw_error *err
 /* Runs the lines of a script instead of a terminal's keys; what it prints goes to stdout. *failed: expectations that
  * did not hold, each said on stderr with the screen. Lines:
  *   size COLUMNS ROWS      before anything is drawn 80 24
- *   keys TEXT              plain characters, and <Enter> <Esc> <Tab> <Up> <Down> <Left> <Right> <PgUp> <PgDn> <Home>
- *                          <End> <Backspace> <Space> <lt>
+ *   keys TEXT              plain characters, and <Enter> <Esc> <Tab> <S-Tab> <Up> <Down> <Left> <Right> <PgUp> <PgDn>
+ *                          <Home> <End> <Backspace> <Space> <lt>
  *   click ROW COLUMN       from 0
  *   wait [SECONDS] TEXT    until the screen shows TEXT (60 s at most when no number is given)
  *   shows TEXT, hides TEXT expectations
