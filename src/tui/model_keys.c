@@ -732,8 +732,11 @@ static void on_click(struct pw_tui *tui, int row, int column)
 
         if (key)
             on_key(tui, key);
+        else
+            tui->flash[0] = '\0';
         return;
     }
+    tui->flash[0] = '\0';
     if (tui->screen == PW_SCREEN_ENDTOEND && row > 0 && row < tui->rows - 1) {
         at = pw_tui_endtoend_node_at(&tui->at->endtoend, tui->scroll[PW_SCREEN_ENDTOEND] + row - 1);
         if (at != SIZE_MAX)

@@ -480,7 +480,7 @@ struct pw_tui {
 
     struct pw_tui_message messages[PW_TUI_MESSAGES]; /* newest last */
     int message_count;
-    char flash[256]; /* shown above the footer until the next key */
+    char flash[256]; /* in the footer's place until the next key or click */
     bool flash_failed;
 };
 
@@ -670,7 +670,7 @@ void pw_view_inventory(struct pw_tui *tui, struct pw_canvas *canvas, int top, in
 /* The items from `first` on, as many as the canvas has rows; the first ones below the summary and the heads. How many
  * there were. */
 size_t pw_view_inventory_part(struct pw_tui *tui, struct pw_canvas *canvas, size_t first);
-uint32_t pw_view_footer_key(const struct pw_tui *tui, int column);  /* the key named there; 0 none */
+uint32_t pw_view_footer_key(const struct pw_tui *tui, int column);  /* named there, or by the message; 0 none */
 int pw_view_candidate(const struct pw_tui *tui, int row);           /* of the palette's line, at a row; -1 none */
 int pw_view_inventory_column(const struct pw_tui *tui, int column); /* pw_column at a screen column; -1 none */
 void pw_view_detail(struct pw_tui *tui, struct pw_lines *lines);

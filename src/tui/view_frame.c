@@ -83,14 +83,6 @@ static int footer_walk(const struct pw_tui *tui, struct pw_canvas *canvas, int c
     return footer_keys(pw_tui_global_keys, tui, canvas, at, tui->columns, column, found);
 }
 
-uint32_t pw_view_footer_key(const struct pw_tui *tui, int column)
-{
-    uint32_t found = 0;
-
-    footer_walk(tui, NULL, column, &found);
-    return found;
-}
-
 /* The command whose words are being typed; NULL: none, or its name is. */
 static const struct pw_tui_command *begun_command(const char *text)
 {
@@ -194,16 +186,31 @@ static void draw_candidates(const struct pw_tui *tui, struct pw_canvas *canvas)
                      list.first + list.count, list.total);
 }
 
-/* The last message; where it is cut, or failed, with the key that shows all of it. */
+/* Behind the last message, where it is cut, or failed: the key that shows all of it. */
+static const char *behind_flash(const struct pw_tui *tui)
+{
+    return tui->flash_failed ? "  (m: messages)" : (int)pw_text_width(tui->flash) > tui->columns ? "  (m: all)" : "";
+}
+
 static void draw_flash(const struct pw_tui *tui, struct pw_canvas *canvas, int row)
 {
     pw_style style = tui->flash_failed ? PW_STYLE_BAD : PW_STYLE_FOOTER;
-    const char *more = tui->flash_failed                               ? "  (m: messages)"
-                       : (int)pw_text_width(tui->flash) > tui->columns ? "  (m: all)"
-                                                                       : "";
-    int at = pw_canvas_text(canvas, row, 0, tui->columns - (int)strlen(more), style, tui->flash);
+    const char *behind = behind_flash(tui);
+    int at = pw_canvas_text(canvas, row, 0, tui->columns - (int)strlen(behind), style, tui->flash);
 
-    pw_canvas_text(canvas, row, at, tui->columns - at, style, more);
+    pw_canvas_text(canvas, row, at, tui->columns - at, style, behind);
+}
+
+uint32_t pw_view_footer_key(const struct pw_tui *tui, int column)
+{
+    int behind = (int)strlen(behind_flash(tui)), at = (int)pw_text_width(tui->flash);
+    uint32_t found = 0;
+
+    at = at > tui->columns - behind ? tui->columns - behind : at;
+    if (tui->flash[0]) /* it lies over the keys */
+        return behind && column >= at + 2 && column < at + behind ? 'm' : 0;
+    footer_walk(tui, NULL, column, &found);
+    return found;
 }
 
 static void draw_footer(const struct pw_tui *tui, struct pw_canvas *canvas)

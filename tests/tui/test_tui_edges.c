@@ -216,6 +216,37 @@ static void test_figure_outlives_its_event(void **state)
     close_tui(tui);
 }
 
+static void click_foot(struct pw_tui *tui, int column)
+{
+    struct pw_input input = {.kind = PW_INPUT_CLICK, .row = tui->rows - 1, .column = column};
+
+    pw_tui_apply(tui, &input);
+}
+
+/* A message lies over the keys: a click on it presses none of them, but the one that it names. */
+static void test_click_on_a_message(void **state)
+{
+    struct pw_tui *tui = open_tui(9, 80);
+
+    (void)state;
+    device_opens(tui);
+    for (int column = 0; column < 80; column++) {
+        pw_tui_say(tui, false, "all is well");
+        click_foot(tui, column);
+        assert_int_equal(tui->intent, PW_INTENT_NONE);
+        assert_int_equal(tui->screen, PW_SCREEN_INVENTORY);
+        assert_int_equal(tui->prompt.kind, PW_PROMPT_CLOSED);
+        assert_string_equal(tui->flash, ""); /* the keys are seen again */
+    }
+    pw_tui_say(tui, true, "the target is gone"); /* "  (m: messages)" behind it */
+    click_foot(tui, 19);
+    assert_int_equal(tui->screen, PW_SCREEN_INVENTORY);
+    pw_tui_say(tui, true, "the target is gone");
+    click_foot(tui, 20);
+    assert_int_equal(tui->screen, PW_SCREEN_MESSAGES);
+    close_tui(tui);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_nearest_to_its_tolerance),
@@ -225,6 +256,7 @@ int main(void)
                                        cmocka_unit_test(test_half_a_glyph),
                                        cmocka_unit_test(test_marked_columns),
                                        cmocka_unit_test(test_notes),
+                                       cmocka_unit_test(test_click_on_a_message),
                                        cmocka_unit_test(test_figure_outlives_its_event),
                                        cmocka_unit_test(test_messages_are_cut_between_characters)};
 
