@@ -348,11 +348,13 @@ static void drop(struct pw_session *session, struct pw_job *job)
     pw_job_free(job);
 }
 
-void pw_session_cancel(struct pw_session *session)
+bool pw_session_cancel(struct pw_session *session)
 {
     struct pw_job *job;
+    bool any;
 
     pthread_mutex_lock(&session->lock);
+    any = session->running && !session->running->reload;
     if (session->running)
         session->running->cancel = true;
     job = session->first_job;
@@ -361,6 +363,7 @@ void pw_session_cancel(struct pw_session *session)
         next = job->next;
         job->next = NULL;
         if (!job->reload) {
+            any = true;
             drop(session, job);
             continue;
         }
@@ -371,4 +374,5 @@ void pw_session_cancel(struct pw_session *session)
         session->last_job = job;
     }
     pthread_mutex_unlock(&session->lock);
+    return any;
 }

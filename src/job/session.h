@@ -288,7 +288,8 @@ pw_status pw_session_peaks(struct pw_session *session, struct pw_error *err);
  * who, of PW_ASK_COMPARE the runs; else NULL. */
 pw_status pw_session_ask(struct pw_session *session, pw_ask ask, size_t about, const char *text, const char *by,
                          struct pw_error *err);
-/* The running job and the queue, but for reloads: what did not begin ends with FINISHED, failed. */
-void pw_session_cancel(struct pw_session *session);
+/* The running job and the queue, but for reloads: what did not begin ends with FINISHED, failed. False: there was
+ * nothing to cancel. */
+bool pw_session_cancel(struct pw_session *session);
 
 #endif

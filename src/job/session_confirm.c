@@ -142,7 +142,7 @@ void pw_session_confirm_job(struct pw_session *session, const struct pw_job *job
     pw_free(c.before);
     pw_free(c.now);
     pw_free(c.items);
-    pw_queue_push(&session->events, over);
+    pw_session_end_job(session, over);
 }
 
 pw_status pw_session_confirm(struct pw_session *session, const char *kept_root,

@@ -41,7 +41,7 @@ void pw_session_peaks_job(struct pw_session *session, const struct pw_job *job, 
         pw_session_keep_peaks(session, &peaks);
     else
         pw_event_set_error(over, &err);
-    pw_queue_push(&session->events, over);
+    pw_session_end_job(session, over);
 }
 
 pw_status pw_session_peaks(struct pw_session *session, struct pw_error *err)

@@ -236,7 +236,7 @@ void pw_session_run_graph(struct pw_session *session, const struct pw_job *job, 
         pw_session_doing(session, job, "recording it");
     if (session->writer_started)
         pw_queue_drain(&session->writes); /* "finished" means recorded */
-    pw_queue_push(&session->events, over);
+    pw_session_end_job(session, over);
     pw_inputs_clear(&drawn);
 }
 

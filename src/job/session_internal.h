@@ -116,6 +116,8 @@ struct pw_session {
 
 struct pw_job *pw_job_create(struct pw_error *err); /* NULL: error set */
 void pw_job_free(struct pw_job *job);               /* NULL is fine */
+/* Sends the end of the job that runs; whoever has it finds nothing running. */
+void pw_session_end_job(struct pw_session *session, struct pw_event *over);
 void pw_session_submit(struct pw_session *session, struct pw_job *job, int *number);
 /* session_graph.c: a run of the whole graph, on the worker; its events on the writer. Here and below `over` is the
  * job's, sent to the client. */

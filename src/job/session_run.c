@@ -251,6 +251,19 @@ void pw_session_pause(struct pw_session *session, const struct pw_job *job)
         pw_queue_pause(&session->writes, STORED_AHEAD, &job->cancel);
 }
 
+static void forget_running(struct pw_session *session)
+{
+    pthread_mutex_lock(&session->lock);
+    session->running = NULL;
+    pthread_mutex_unlock(&session->lock);
+}
+
+void pw_session_end_job(struct pw_session *session, struct pw_event *over)
+{
+    forget_running(session);
+    pw_queue_push(&session->events, over);
+}
+
 struct job_run {
     struct pw_session *session;
     const struct pw_job *job;
@@ -398,7 +411,7 @@ static void run_job(struct pw_session *session, const struct pw_job *job, struct
     }
     if (session->writer_started)
         pw_queue_drain(&session->writes); /* "finished" means recorded */
-    pw_queue_push(&session->events, over);
+    pw_session_end_job(session, over);
     pw_free(selection);
 }
 
@@ -464,7 +477,7 @@ static void reload_kernels(struct pw_session *session, struct pw_event *over)
         over->failed = true;
         pw_error_set(&over->error, status == PW_OK ? PW_ERR_NO_MEMORY : status, "the former kernels stay: %s",
                      status == PW_OK ? "out of memory" : err.message);
-        pw_queue_push(&session->events, over);
+        pw_session_end_job(session, over);
         pw_kernels_destroy(kernels);
         return;
     }
@@ -480,7 +493,7 @@ static void refuse_job(struct pw_session *session, struct pw_event *over)
 
     pw_error_set(&err, PW_ERR_TARGET, "the target '%s' could not be used", session->target);
     pw_event_set_error(over, &err);
-    pw_queue_push(&session->events, over);
+    pw_session_end_job(session, over);
 }
 
 static struct pw_job *next_job(struct pw_session *session)
@@ -526,9 +539,7 @@ void *pw_session_worker(void *user)
             run_job(session, job, over);
         else
             refuse_job(session, over);
-        pthread_mutex_lock(&session->lock);
-        session->running = NULL;
-        pthread_mutex_unlock(&session->lock);
+        forget_running(session);
         pw_job_free(job);
         pw_mem_give_back();
     }

@@ -233,7 +233,8 @@ static void act_on_intent(struct pw_app *app)
                        app->tui->run_mode == PW_ENDTOEND_SWEEP ? "sweeping" : "running", when(app));
         break;
     case PW_INTENT_CANCEL:
-        pw_session_cancel(pw_app_session(app));
+        if (!pw_session_cancel(pw_app_session(app)))
+            pw_tui_say(app->tui, false, "nothing is running");
         break;
     case PW_INTENT_EDIT:
         if (app->headless)

@@ -74,12 +74,10 @@ void pw_tui_act_requeue(struct pw_tui *tui)
         pw_tui_say(tui, false, "nothing has failed");
 }
 
+/* Also what waits for the device or behind another job, and what counts nothing: the session knows of them. */
 void pw_tui_act_cancel(struct pw_tui *tui)
 {
-    if (tui->at->running)
-        tui->intent = PW_INTENT_CANCEL;
-    else
-        pw_tui_say(tui, false, "nothing is running");
+    tui->intent = PW_INTENT_CANCEL;
 }
 
 /* ---- taking along ---- */

@@ -63,6 +63,17 @@ static void test_queued_job_is_dropped(void **state)
     close_tui(tui);
 }
 
+/* A job that waits for the device has not begun, and is cancelled nevertheless. */
+static void test_cancelling_before_a_begin(void **state)
+{
+    struct pw_tui *tui = open_tui(12, 100);
+
+    (void)state;
+    press(tui, "c");
+    assert_int_equal(tui->intent, PW_INTENT_CANCEL);
+    close_tui(tui);
+}
+
 static void test_half_typed_words(void **state)
 {
     struct pw_tui *tui = open_tui(12, 100);
@@ -256,6 +267,7 @@ int main(void)
                                        cmocka_unit_test(test_half_a_glyph),
                                        cmocka_unit_test(test_marked_columns),
                                        cmocka_unit_test(test_notes),
+                                       cmocka_unit_test(test_cancelling_before_a_begin),
                                        cmocka_unit_test(test_click_on_a_message),
                                        cmocka_unit_test(test_figure_outlives_its_event),
                                        cmocka_unit_test(test_messages_are_cut_between_characters)};

@@ -94,6 +94,33 @@ static void test_cancelling_keeps_a_reload(void **state)
     pw_session_close(session);
 }
 
+/* Jobs that wait for the device, or measure without counting, are cancelled too; and it is said when there are none. */
+static void test_cancelling_says_whether(void **state)
+{
+    struct pw_session *session = NULL;
+    struct pw_error err = {0};
+    int left = 101;
+
+    (void)state;
+    assert_int_equal(open_session("", &session, &err), PW_OK);
+    for (int i = 0; i < 100; i++)
+        assert_int_equal(pw_session_verify(session, NULL, 0, false, NULL, &err), PW_OK);
+    assert_int_equal(pw_session_peaks(session, &err), PW_OK);
+    assert_true(pw_session_cancel(session));
+    while (left > 0) {
+        struct pollfd wait = {.fd = pw_session_fd(session), .events = POLLIN};
+        struct pw_event *event = pw_session_next(session);
+
+        if (!event)
+            assert_int_equal(poll(&wait, 1, 30000), 1);
+        else if (event->kind == PW_EVENT_FINISHED || event->kind == PW_EVENT_PEAKS)
+            left--;
+        pw_event_free(event);
+    }
+    assert_false(pw_session_cancel(session)); /* whoever hears of the end finds nothing running */
+    pw_session_close(session);
+}
+
 /* What could not be opened closes nothing that is another's. */
 static void test_no_descriptors_left(void **state)
 {
@@ -120,6 +147,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_closing_before_coverage, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_cancelling_keeps_a_reload, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_cancelling_says_whether, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_no_descriptors_left, set_up, tear_down)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
