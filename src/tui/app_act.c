@@ -53,9 +53,10 @@ static void read_views(struct pw_app *app)
 
     if (views_path(&folder, &path) && pw_file_exists(pw_buf_text(&path))) {
         if (pw_file_read(pw_buf_text(&path), MAX_VIEWS_BYTES, &text, &err) == PW_OK)
-            pw_tui_views_read(app->tui, pw_buf_text(&text));
+            app->views_unread = !pw_tui_views_read(app->tui, pw_buf_text(&text));
         else
             pw_tui_say(app->tui, true, "saved views: %s", err.message);
+        app->views_unread |= err.status != PW_OK;
     }
     pw_buf_clear(&text);
     pw_buf_clear(&path);
@@ -72,6 +73,9 @@ static void write_views(struct pw_app *app)
     app->tui->views_changed = false;
     if (!views_path(&folder, &path)) {
         pw_tui_say(app->tui, true, "the view holds until you quit: neither XDG_CONFIG_HOME nor HOME names a folder");
+    } else if (app->views_unread) {
+        pw_tui_say(app->tui, true, "the view holds until you quit: %s holds what was not read, and stays as it is",
+                   pw_buf_text(&path));
     } else {
         pw_tui_views_write(app->tui, &text);
         if (pw_session_save(app->sessions[0], pw_buf_text(&path), pw_buf_text(&text), text.size, true, &err) != PW_OK)

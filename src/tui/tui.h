@@ -637,8 +637,9 @@ void pw_tui_set_filter(struct pw_tui *tui, const char *text);
 void pw_tui_sort_by(struct pw_tui *tui, pw_column column);
 void pw_tui_apply_view(struct pw_tui *tui, const struct pw_tui_view *view);
 void pw_tui_views_init(struct pw_tui *tui);
-/* Saved views as text, one a line, tab-separated; unreadable lines are said and left out. */
-void pw_tui_views_read(struct pw_tui *tui, const char *text);
+/* Saved views as text, one a line, tab-separated. False: lines were left out, unreadable ones or those beyond
+ * PW_TUI_VIEWS, which is said. */
+bool pw_tui_views_read(struct pw_tui *tui, const char *text);
 void pw_tui_views_write(const struct pw_tui *tui, struct pw_buf *out);
 void pw_tui_fill(struct pw_tui *tui); /* all lines of the current screen into tui->text */
 void pw_tui_fill_part(struct pw_tui *tui, size_t first, size_t count); /* of very many lines these at least */

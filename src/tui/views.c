@@ -71,20 +71,28 @@ static bool read_view(const char *line, struct pw_tui_view *view)
     return view->sort != PW_COLUMN_COUNT && view->group != PW_GROUP_COUNT;
 }
 
-void pw_tui_views_read(struct pw_tui *tui, const char *text)
+bool pw_tui_views_read(struct pw_tui *tui, const char *text)
 {
-    for (int number = 1; *text && tui->view_count < PW_TUI_VIEWS; number++) {
+    bool whole = true;
+
+    for (int number = 1; *text; number++) {
         size_t length = strcspn(text, "\n");
+        struct pw_tui_view view;
 
         if (length && *text != '#') {
-            if (read_view(text, &tui->views[tui->view_count]))
-                tui->view_count++;
-            else
-                pw_tui_say(tui, true, "saved views, line %d: expected name, query, column and group between tabs",
-                           number);
+            bool room = tui->view_count < PW_TUI_VIEWS, read = read_view(text, &view);
+
+            if (read && room)
+                tui->views[tui->view_count++] = view;
+            else if (whole) /* the first says it for all */
+                pw_tui_say(tui, true, "saved views, line %d: %s", number,
+                           read ? "there are more than are kept"
+                                : "expected name, query, column and group between tabs");
+            whole = whole && read && room;
         }
         text += length + (text[length] == '\n');
     }
+    return whole;
 }
 
 void pw_tui_views_write(const struct pw_tui *tui, struct pw_buf *out)

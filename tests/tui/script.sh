@@ -28,6 +28,15 @@ exits "a tour holds" 0 "$PORTWRIGHT" small.onnx --dim batch=1,sequence=4,past_se
 says "the screen is printed" "$scratch/out" "portwright  inventory"
 says "the view is kept" "$scratch/portwright/views" "op:Softmax"
 
+printf 'of another version\n' >>"$scratch/portwright/views"
+printf 'wait kernel\nkeys :save-view second<Enter>\nshows the view holds until you quit\n' >second
+exits "a view beside what cannot be read" 0 "$PORTWRIGHT" small.onnx --db "" --script second
+says "leaves that in the file" "$scratch/portwright/views" "of another version"
+head -c 70000 /dev/zero | tr '\0' '#' >"$scratch/portwright/views"
+exits "nor is a file that is too large written over" 0 "$PORTWRIGHT" small.onnx --db "" --script second
+exits "it is as it was" 0 [ "$(wc -c <"$scratch/portwright/views")" = 70000 ]
+rm "$scratch/portwright/views"
+
 printf 'wait kernel\nshows no such text\nhides Softmax\n' >wrong
 exits "expectations that do not hold are a failed gate" 1 "$PORTWRIGHT" small.onnx --db "" --script wrong
 says "and say line and text" "$scratch/err" "wrong:2: the screen does not show 'no such text'"
