@@ -148,7 +148,7 @@ static void maybe_kill(struct soak *soak)
 
 static void on_case(struct soak *soak, const struct pw_case_result *result)
 {
-    bool failed = result->verdict > PW_VERDICT_WARN && result->verdict < PW_VERDICT_UNSUPPORTED;
+    bool failed = pw_verdict_failed(result->verdict);
 
     soak->cases++;
     if (failed && soak->unanswered && result->verdict != PW_VERDICT_FAIL && strstr(result->reason, "SIGKILL")) {

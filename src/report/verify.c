@@ -13,11 +13,6 @@ struct counts {
     double least, reference; /* worst least tolerance, worst error of the fast reference; NaN unknown */
 };
 
-static bool failed(pw_verdict verdict)
-{
-    return verdict > PW_VERDICT_WARN && verdict < PW_VERDICT_UNSUPPORTED;
-}
-
 static double larger(double a, double b)
 {
     return isnan(a) ? b : isnan(b) ? a : a > b ? a : b;
@@ -35,7 +30,7 @@ static struct counts count(const struct pw_report_verify *report, size_t signatu
         c.cases++;
         c.passed += r->verdict == PW_VERDICT_PASS;
         c.warned += r->verdict == PW_VERDICT_WARN;
-        c.failed += failed(r->verdict);
+        c.failed += pw_verdict_failed(r->verdict);
         c.none += r->verdict >= PW_VERDICT_UNSUPPORTED;
         if (!r->property)
             c.least = larger(c.least, r->least_tolerance);
@@ -311,7 +306,7 @@ void pw_report_verify_text(const struct pw_report_verify *report, int width, boo
         if (check->rows[i])
             text_row(report, i, shapes_width, color, out);
     for (size_t i = 0; i < report->case_count; i++)
-        if (failed(report->cases[i]->verdict))
+        if (pw_verdict_failed(report->cases[i]->verdict))
             text_failure(report, report->cases[i], out);
     for (size_t i = 0; i < check->inventory->signature_count; i++)
         if (says_more(check->rows[i]))
@@ -358,7 +353,7 @@ void pw_report_verify_md(const struct pw_report_verify *report, struct pw_buf *o
     for (size_t i = 0; i < report->case_count; i++) {
         const struct pw_case_result *r = report->cases[i];
 
-        if (!failed(r->verdict))
+        if (!pw_verdict_failed(r->verdict))
             continue;
         pw_buf_printf(out, "\n**%s** ", pw_verdict_name(r->verdict));
         pw_report_md_cell(out, check->inventory->signatures[r->signature].op_label);
@@ -434,8 +429,8 @@ static void junit_case(const struct pw_report_verify *report, const struct pw_ca
         pw_buf_puts(out, "/>\n");
         return;
     }
-    pw_buf_puts(out, failed(r->verdict) ? ">\n      <failure type=\"" : ">\n      <skipped message=\"");
-    if (failed(r->verdict)) {
+    pw_buf_puts(out, pw_verdict_failed(r->verdict) ? ">\n      <failure type=\"" : ">\n      <skipped message=\"");
+    if (pw_verdict_failed(r->verdict)) {
         pw_buf_printf(out, "%s\" message=\"", pw_verdict_name(r->verdict));
         pw_report_xml_text(out, r->reason);
         pw_buf_puts(out, "\">");
@@ -480,7 +475,7 @@ void pw_report_verify_junit(const struct pw_report_verify *report, struct pw_buf
     size_t bad = 0, none = 0, gates = 0;
 
     for (size_t i = 0; i < report->case_count; i++) {
-        bad += failed(report->cases[i]->verdict);
+        bad += pw_verdict_failed(report->cases[i]->verdict);
         none += report->cases[i]->verdict >= PW_VERDICT_UNSUPPORTED;
     }
     for (size_t i = 0; i < check->inventory->signature_count; i++)
@@ -545,7 +540,7 @@ static json_t *json_case(const struct pw_report_verify *report, const struct pw_
     json_object_set_new(item, "nondeterministic", json_boolean(r->nondeterministic));
     json_object_set_new(item, "spread", pw_report_json_real(r->nondeterministic ? r->spread : NAN));
     json_object_set_new(item, "reason", pw_report_json_text(r->reason));
-    if (failed(r->verdict)) {
+    if (pw_verdict_failed(r->verdict)) {
         pw_report_reproduce(&report->check, r->id, &line);
         json_object_set_new(item, "reproduce", pw_report_json_text(pw_buf_text(&line)));
         json_object_set_new(item, "smallest", r->shrunk_id ? pw_report_json_text(r->shrunk_id) : json_null());

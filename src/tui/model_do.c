@@ -127,7 +127,7 @@ static const struct pw_tui_case *telling_case(const struct pw_tui_row *row)
     for (size_t i = 0; i < row->case_count; i++) {
         const struct pw_tui_case *c = &row->cases[i];
 
-        if (c->verdict > PW_VERDICT_WARN && c->verdict < PW_VERDICT_UNSUPPORTED)
+        if (pw_verdict_failed(c->verdict))
             return c;
         if (!best || share_of(c) > share_of(best))
             best = c;

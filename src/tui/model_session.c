@@ -19,11 +19,6 @@ void pw_tui_cases_clear(struct pw_tui_row *row)
     row->worst = NULL;
 }
 
-static bool failed_verdict(pw_verdict verdict)
-{
-    return verdict > PW_VERDICT_WARN && verdict < PW_VERDICT_UNSUPPORTED;
-}
-
 static void keep_worst(struct pw_tui_row *row, const struct pw_case_result *result, double share)
 {
     struct pw_tui_worst *worst = row->worst ? row->worst : pw_calloc(1, sizeof *worst);
@@ -47,7 +42,7 @@ static void keep_worst(struct pw_tui_row *row, const struct pw_case_result *resu
 static void keep_case(struct pw_tui_row *row, const struct pw_case_result *result)
 {
     bool compared = result->output >= 0;
-    double share = failed_verdict(result->verdict)     ? INFINITY
+    double share = pw_verdict_failed(result->verdict)  ? INFINITY
                    : compared && result->tolerance > 0 ? result->comparison.max_error / result->tolerance
                                                        : 0;
     struct pw_tui_case *kept;
@@ -93,7 +88,7 @@ static void on_case(struct pw_tui *tui, const struct pw_event *event)
     snprintf(tui->at->running_text, sizeof tui->at->running_text, "%s %s %s",
              tui->inventory->signatures[result->signature].op_label, pw_dist_name(result->dist),
              pw_verdict_name(result->verdict));
-    if (failed_verdict(result->verdict) && tui->at->failure_count < PW_TUI_FAILURES) {
+    if (pw_verdict_failed(result->verdict) && tui->at->failure_count < PW_TUI_FAILURES) {
         struct pw_tui_failure *failure = &tui->at->failures[tui->at->failure_count++];
 
         failure->signature = result->signature;
@@ -247,7 +242,7 @@ static void end_row(struct pw_tui_row *row)
     const struct pw_tui_case *failed = NULL;
 
     for (size_t i = 0; row->running && !failed && i < row->case_count; i++)
-        if (failed_verdict(row->cases[i].verdict))
+        if (pw_verdict_failed(row->cases[i].verdict))
             failed = &row->cases[i];
     row->running = false;
     if (!failed)

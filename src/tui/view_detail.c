@@ -71,15 +71,10 @@ static void draw_decisions(struct pw_lines *lines, const struct pw_tui *tui, siz
     }
 }
 
-static bool is_bad(pw_verdict verdict)
-{
-    return verdict > PW_VERDICT_WARN && verdict < PW_VERDICT_UNSUPPORTED;
-}
-
 /* said: the reason of the case above; the same is not said again. */
 static void draw_case(struct pw_lines *lines, const struct pw_tui_case *c, const char **said)
 {
-    pw_style style = is_bad(c->verdict)              ? PW_STYLE_BAD
+    pw_style style = pw_verdict_failed(c->verdict)   ? PW_STYLE_BAD
                      : c->verdict == PW_VERDICT_WARN ? PW_STYLE_WARN
                                                      : PW_STYLE_NORMAL;
     char text[PW_CASE_ID_MAX + 64];
@@ -209,7 +204,7 @@ static void draw_measured(const struct pw_tui *tui, struct pw_lines *lines, size
                       pw_text_duration(b, sizeof b, (double)row->reference_ns / 1e9),
                       row->target_ns ? (double)row->reference_ns / (double)row->target_ns : 0.0);
     for (size_t i = 0; i < row->case_count; i++)
-        if (is_bad(row->cases[i].verdict))
+        if (pw_verdict_failed(row->cases[i].verdict))
             draw_case(lines, &row->cases[i], &said);
     if (row->worst)
         draw_worst(lines, row->worst);
@@ -234,7 +229,7 @@ static void draw_cases(struct pw_lines *lines, const struct pw_tui_row *row)
     if (counts[PW_VERDICT_FAIL] + counts[PW_VERDICT_CRASH] + counts[PW_VERDICT_TIMEOUT] + counts[PW_VERDICT_ERROR])
         pw_lines_add(lines, PW_STYLE_DIM, 3, "those that failed stand above");
     for (size_t i = 0; i < row->case_count; i++)
-        if (!is_bad(row->cases[i].verdict))
+        if (!pw_verdict_failed(row->cases[i].verdict))
             draw_case(lines, &row->cases[i], &said);
     if (row->case_count == PW_TUI_CASES)
         pw_lines_add(lines, PW_STYLE_DIM, 3, "further cases are in the store: portwright history");

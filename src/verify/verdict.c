@@ -4,6 +4,11 @@
 #include "op/impl.h"
 #include "verify/verify_internal.h"
 
+bool pw_verdict_failed(pw_verdict verdict)
+{
+    return verdict > PW_VERDICT_WARN && verdict < PW_VERDICT_UNSUPPORTED;
+}
+
 const char *pw_verdict_name(pw_verdict verdict)
 {
     static const char *const names[PW_VERDICT_COUNT] = {"PASS",    "WARN",  "FAIL",        "CRASH",

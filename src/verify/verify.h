@@ -25,6 +25,7 @@ typedef enum {
     PW_VERDICT_COUNT
 } pw_verdict;
 const char *pw_verdict_name(pw_verdict verdict); /* "PASS" … */
+bool pw_verdict_failed(pw_verdict verdict);      /* FAIL to ERROR: the case did not hold */
 
 typedef enum { PW_STANDING_HELD, PW_STANDING_FAILED, PW_STANDING_UNPROVEN, PW_STANDING_MISTRUSTED } pw_standing;
 const char *pw_standing_name(pw_standing standing); /* "held", "failed", … */

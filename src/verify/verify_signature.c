@@ -10,11 +10,6 @@
 #define SHRUNK_MAX 2   /* failures of a signature that are made small */
 #define TIMEOUTS_MAX 2 /* after so many the rest of a signature is left */
 
-static bool failed(pw_verdict verdict)
-{
-    return verdict > PW_VERDICT_WARN && verdict < PW_VERDICT_UNSUPPORTED;
-}
-
 static void keep_worst(struct pw_verify_signature *signature, const struct pw_case_result *result)
 {
     struct pw_signature_result *summary = &signature->summary;
@@ -45,7 +40,7 @@ static void count_case(struct pw_verify_state *state, struct pw_verify_signature
     totals->passed += result->verdict == PW_VERDICT_PASS;
     totals->warned += result->verdict == PW_VERDICT_WARN;
     totals->no_evidence += result->verdict >= PW_VERDICT_UNSUPPORTED;
-    totals->cases_failed += failed(result->verdict);
+    totals->cases_failed += pw_verdict_failed(result->verdict);
     state->done++;
     if (signature->promised)
         signature->promised--;
@@ -85,7 +80,7 @@ static pw_status run_case(struct pw_verify_state *state, size_t position, const 
     } else {
         status = huge ? pw_huge_execute(&run, err) : pw_case_execute(&run, err);
     }
-    if (status == PW_OK && failed(run.result.verdict) && run.result.verdict != PW_VERDICT_TIMEOUT && !huge &&
+    if (status == PW_OK && pw_verdict_failed(run.result.verdict) && run.result.verdict != PW_VERDICT_TIMEOUT && !huge &&
         !state->request->effort.no_shrink && signature->plan && signature->shrunk < SHRUNK_MAX) {
         signature->shrunk++;
         status = pw_shrink(&run, pw_case_plan_shapes(signature->plan), err);
