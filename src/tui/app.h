@@ -12,7 +12,7 @@ pw_status pw_app_run(struct pw_opening *opening, int color, struct pw_error *err
  * did not hold, each said on stderr with the screen. Lines:
  *   size COLUMNS ROWS      before anything is drawn 80 24
  *   keys TEXT              plain characters, and <Enter> <Esc> <Tab> <S-Tab> <Up> <Down> <Left> <Right> <PgUp> <PgDn>
- *                          <Home> <End> <Backspace> <Space> <lt>
+ *                          <Home> <End> <Backspace> <Space> <lt> <C-c>
  *   click ROW COLUMN       from 0
  *   wait [SECONDS] TEXT    until the screen shows TEXT (60 s at most when no number is given)
  *   shows TEXT, hides TEXT expectations

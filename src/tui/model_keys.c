@@ -679,7 +679,9 @@ static void on_key(struct pw_tui *tui, uint32_t key)
     tui->flash[0] = '\0';
     tui->find.going = false;
     if (tui->prompt.kind != PW_PROMPT_CLOSED)
-        pw_tui_prompt_key(tui, key);
+        pw_tui_prompt_key(tui, key == PW_KEY_CTRL_C ? PW_KEY_ESCAPE : key);
+    else if (key == PW_KEY_CTRL_C) /* on every screen, also where q goes back */
+        act_quit(tui);
     else if (!act_on(tui, pw_tui_screens[tui->screen].keys, key) && !act_on(tui, pw_tui_global_keys, key))
         unknown_key(tui, key);
 }

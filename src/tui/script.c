@@ -62,6 +62,7 @@ static const struct {
     {"<Left>", PW_KEY_LEFT},           {"<Right>", PW_KEY_RIGHT}, {"<PgUp>", PW_KEY_PAGE_UP},
     {"<PgDn>", PW_KEY_PAGE_DOWN},      {"<Home>", PW_KEY_HOME},   {"<End>", PW_KEY_END},
     {"<Backspace>", PW_KEY_BACKSPACE}, {"<Space>", ' '},          {"<lt>", '<'},
+    {"<C-c>", PW_KEY_CTRL_C},
 };
 
 static pw_status run_keys(struct script *script, const char *words, struct pw_error *err)

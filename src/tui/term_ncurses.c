@@ -14,6 +14,7 @@
 #include <unistd.h>
 #include <wchar.h>
 
+#include "base/clock.h"
 #include "base/compiler.h"
 #include "tui/term.h"
 
@@ -41,12 +42,16 @@ static const struct style_look {
 #define SIZE_MOST 10000 /* rows or columns of a terminal that there may be */
 #define PASTE_BEGIN (KEY_MAX - 2)
 #define PASTE_END (KEY_MAX - 1)
+#define PAUSE_NS 1000000000
+#define CTRL_C 3
 #define PASTE_TOLD "\033[?2004h"
 #define PASTE_UNTOLD "\033[?2004l"
 
 static struct {
     bool open, color, ascii;
-    bool pasting; /* between the begin and the end of a paste */
+    bool pasting;     /* between the begin and the end of a paste */
+    int64_t quiet_ns; /* since when no key has come; 0: one came just now */
+    bool paused;      /* the last key came after a pause: a paste whose end was lost is ended by ^C */
     SCREEN *screen;
     struct pw_cell *painted; /* what the terminal shows */
     int rows, columns;
@@ -545,8 +550,13 @@ bool pw_term_next(struct pw_input *input, bool *resized)
     follow_size(resized);
     for (;;) {
         kind = get_wch(&code);
-        if (kind == ERR)
+        if (kind == ERR) {
+            if (!term.quiet_ns)
+                term.quiet_ns = pw_clock_ns();
             return false;
+        }
+        term.paused = term.quiet_ns && pw_clock_ns() - term.quiet_ns > PAUSE_NS;
+        term.quiet_ns = 0;
         *input = (struct pw_input){.kind = PW_INPUT_KEY, .pasted = term.pasting};
         if (kind == KEY_CODE_YES && (code == PASTE_BEGIN || code == PASTE_END)) {
             term.pasting = code == PASTE_BEGIN;
@@ -570,7 +580,8 @@ bool pw_term_next(struct pw_input *input, bool *resized)
             follow_size(resized);
             continue;
         }
-        input->key = code == 3 && !term.pasting ? 'q' : plain_key(code); /* Ctrl-C quits */
+        input->pasted = term.pasting = term.pasting && !(code == CTRL_C && term.paused);
+        input->key = code == CTRL_C && !term.pasting ? PW_KEY_CTRL_C : plain_key(code);
         return true;
     }
 }

@@ -34,6 +34,7 @@ enum {
     PW_KEY_TAB,
     PW_KEY_BACKTAB,
     PW_KEY_BACKSPACE,
+    PW_KEY_CTRL_C,
     PW_KEY_CTRL_D,
     PW_KEY_CTRL_L,
     PW_KEY_CTRL_U

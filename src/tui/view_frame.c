@@ -404,7 +404,7 @@ void pw_view_help(struct pw_tui *tui, struct pw_lines *lines)
             help_screen(lines, (pw_screen)screen);
     pw_lines_head(lines, "everywhere");
     help_keys(lines, pw_tui_global_keys);
-    help_entry(lines, "^C, ^Z", 13, "Quit; suspend until fg.");
+    help_entry(lines, "^C, ^Z", 13, "Quits, or drops the line that is typed; suspends until fg.");
     help_entry(lines, "mouse", 13,
                "The wheel moves. A click chooses a row, and opens the chosen one; on a head it sorts; on a failure it "
                "opens its detail; at the foot it presses the key that is named there.");

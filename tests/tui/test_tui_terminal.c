@@ -533,6 +533,32 @@ static int make_models(void **state)
     return 0;
 }
 
+/* ^C quits on every screen, also where q goes back; it drops a line that is typed; and it ends a paste of which the
+ * terminal never told the end, once nothing came for a while: else no key would do anything any more. */
+static void test_interrupt(void **state)
+{
+    struct terminal t;
+
+    (void)state;
+    start(&t, small, 24, 80, NULL);
+    until(&t, "signatures");
+    keys(&t, "/abc");
+    until(&t, "Enter keeps");
+    keys(&t, "\003?");
+    until(&t, "Shows everything known");
+    keys(&t, "\003");
+    exits(&t, 0);
+    clear(&t);
+    start(&t, small, 24, 80, NULL);
+    until(&t, "signatures");
+    keys(&t, "\033[200~q\003");
+    until(&t, "pasted text is only taken");
+    usleep(1100000);
+    keys(&t, "\003");
+    exits(&t, 0);
+    clear(&t);
+}
+
 static int remove_models(void **state)
 {
     char command[128];
@@ -558,6 +584,7 @@ int main(void)
         cmocka_unit_test(test_no_terminal_for_this),
         cmocka_unit_test(test_resize_storm),
         cmocka_unit_test(test_mouse),
+        cmocka_unit_test(test_interrupt),
     };
 
     return cmocka_run_group_tests(tests, make_models, remove_models);
