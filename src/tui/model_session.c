@@ -7,13 +7,17 @@
 #include "store/store.h"
 #include "tui/tui.h"
 
+static void clear_case(struct pw_tui_case *c)
+{
+    pw_free(c->id);
+    pw_free(c->reason);
+    pw_free(c->shrunk);
+}
+
 void pw_tui_cases_clear(struct pw_tui_row *row)
 {
-    for (size_t i = 0; i < row->case_count; i++) {
-        pw_free(row->cases[i].id);
-        pw_free(row->cases[i].reason);
-        pw_free(row->cases[i].shrunk);
-    }
+    for (size_t i = 0; i < row->case_count; i++)
+        clear_case(&row->cases[i]);
     row->case_count = 0;
     pw_free(row->worst);
     row->worst = NULL;
@@ -39,6 +43,30 @@ static void keep_worst(struct pw_tui_row *row, const struct pw_case_result *resu
     row->worst = worst;
 }
 
+/* Room for one more behind the others: of very many the last that did not fail gives way to one that did. NULL: there
+ * is none, the case is in the store. */
+static struct pw_tui_case *place_for(struct pw_tui_row *row, bool failed)
+{
+    for (size_t i = row->case_count; failed && row->case_count == PW_TUI_CASES && i-- > 0;)
+        if (!pw_verdict_failed(row->cases[i].verdict)) {
+            clear_case(&row->cases[i]);
+            row->case_count--;
+            memmove(&row->cases[i], &row->cases[i + 1], (row->case_count - i) * sizeof *row->cases);
+        }
+    if (row->case_count == PW_TUI_CASES)
+        return NULL;
+    if (row->case_count == row->case_cap) {
+        size_t cap = row->case_cap ? 2 * row->case_cap : 8;
+        struct pw_tui_case *more = pw_reallocarray(row->cases, cap, sizeof *more);
+
+        if (!more)
+            return NULL;
+        row->cases = more;
+        row->case_cap = cap;
+    }
+    return &row->cases[row->case_count];
+}
+
 static void keep_case(struct pw_tui_row *row, const struct pw_case_result *result)
 {
     bool compared = result->output >= 0;
@@ -49,18 +77,9 @@ static void keep_case(struct pw_tui_row *row, const struct pw_case_result *resul
 
     if (compared && (!row->worst || share > row->worst->share))
         keep_worst(row, result, share);
-    if (row->case_count == PW_TUI_CASES)
+    kept = place_for(row, pw_verdict_failed(result->verdict));
+    if (!kept)
         return;
-    if (row->case_count == row->case_cap) {
-        size_t cap = row->case_cap ? 2 * row->case_cap : 8;
-        struct pw_tui_case *more = pw_reallocarray(row->cases, cap, sizeof *more);
-
-        if (!more)
-            return; /* it is in the store */
-        row->cases = more;
-        row->case_cap = cap;
-    }
-    kept = &row->cases[row->case_count];
     *kept = (struct pw_tui_case){.verdict = result->verdict,
                                  .error = compared ? result->comparison.max_error : NAN,
                                  .tolerance = compared ? result->tolerance : NAN,

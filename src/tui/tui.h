@@ -135,7 +135,7 @@ struct pw_tui_case { /* one verdict kept for the detail screen */
     char *id, *reason; /* owned; reason NULL: none */
     char *shrunk;      /* id of the smallest case that still fails; owned; NULL: none */
 };
-#define PW_TUI_CASES 400 /* kept of a signature; the rest is in the store */
+#define PW_TUI_CASES 400 /* kept of a signature, failed ones first; the rest is in the store */
 
 struct pw_tui_worst { /* the elements of one case */
     char id[PW_CASE_ID_MAX];

@@ -38,6 +38,26 @@ static void test_nearest_to_its_tolerance(void **state)
     }
 }
 
+/* Of more cases than are kept those that failed are not left out. */
+static void test_failure_behind_very_many(void **state)
+{
+    struct pw_tui *tui = open_tui(12, 100);
+    struct pw_event failed = {.kind = PW_EVENT_CASE, .done = 1, .total = 4};
+
+    (void)state;
+    failed.result =
+        (struct pw_case_result){.signature = 0, .verdict = PW_VERDICT_CRASH, .output = -1, .reason = "gone"};
+    snprintf(failed.result.id, sizeof failed.result.id, "late");
+    device_opens(tui);
+    for (int i = 0; i < PW_TUI_CASES; i++)
+        case_comes(tui, "held", 1e-9, 1e-6);
+    send(tui, &failed);
+    assert_int_equal(tui->at->signatures[0].case_count, PW_TUI_CASES);
+    press(tui, "/matmul\ny");
+    assert_string_equal(tui->intent_text, "portwright verify m.onnx --target opencl --case late");
+    close_tui(tui);
+}
+
 /* Of a queue that is cancelled each job says so at once, while what runs still ends by itself. */
 static void test_queued_job_is_dropped(void **state)
 {
@@ -267,6 +287,7 @@ int main(void)
                                        cmocka_unit_test(test_half_a_glyph),
                                        cmocka_unit_test(test_marked_columns),
                                        cmocka_unit_test(test_notes),
+                                       cmocka_unit_test(test_failure_behind_very_many),
                                        cmocka_unit_test(test_cancelling_before_a_begin),
                                        cmocka_unit_test(test_click_on_a_message),
                                        cmocka_unit_test(test_figure_outlives_its_event),
