@@ -147,7 +147,7 @@ static void time_signatures(struct pw_verify_state *state)
     pw_free(timed);
 }
 
-static void count_signature(struct pw_verify_totals *totals, const struct pw_signature_result *summary)
+void pw_verify_count(struct pw_verify_totals *totals, const struct pw_signature_result *summary)
 {
     totals->signatures++;
     totals->held += summary->standing == PW_STANDING_HELD;
@@ -248,7 +248,7 @@ pw_status pw_verify_run(const struct pw_verify_request *request, struct pw_verif
         time_signatures(&state);
     event.kind = PW_VERIFY_DONE_SIGNATURE;
     for (size_t i = 0; i < state.selection_count; i++) {
-        count_signature(totals, &state.signatures[i].summary);
+        pw_verify_count(totals, &state.signatures[i].summary);
         event.signature = state.selection[i];
         event.summary = &state.signatures[i].summary;
         pw_verify_emit_event(&state, &event);

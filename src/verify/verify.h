@@ -175,5 +175,7 @@ struct pw_verify_totals {
 };
 
 pw_status pw_verify_run(const struct pw_verify_request *request, struct pw_verify_totals *totals, struct pw_error *err);
+/* One signature more: in what is counted of signatures, not of cases. */
+void pw_verify_count(struct pw_verify_totals *totals, const struct pw_signature_result *summary);
 
 #endif

@@ -365,6 +365,42 @@ static void test_client_away(void **state)
     }
 }
 
+/* Two signatures that the dims make one are verified once, and count as they are listed. */
+static void test_counts_as_listed(void **state)
+{
+    struct pw_session_options options = {.model_path = "same.onnx", .target = "reference", .db = "", .seed = 1};
+    struct pw_session *session = NULL;
+    struct pw_buf bytes = {0};
+    struct pw_error err = {0};
+    size_t listed = 0;
+
+    (void)state;
+    graph_text_bytes("input x float32[2,height]\ninput y float32[2,width]\na = Tanh (x)\nb = Tanh (y)\n"
+                     "output a float32[2,height]\noutput b float32[2,width]\n",
+                     NULL, 17, &bytes);
+    assert_int_equal(pw_file_write("same.onnx", bytes.data, bytes.size, &err), PW_OK);
+    pw_buf_clear(&bytes);
+    if (pw_session_open(&options, &session, &err) != PW_OK)
+        fail_msg("%s", err.message);
+    assert_int_equal(pw_session_inventory(session)->signature_count, 2);
+    assert_int_equal(pw_session_concrete(session)->signature_count, 1);
+    assert_int_equal(pw_session_verify(session, NULL, 0, false, NULL, &err), PW_OK);
+    for (bool over = false; !over;) {
+        struct pw_event *event = next(session);
+
+        listed += event->kind == PW_EVENT_SIGNATURE;
+        over = event->kind == PW_EVENT_FINISHED;
+        if (over) {
+            assert_int_equal(listed, 2);
+            assert_int_equal(event->totals.signatures, 2);
+            assert_int_equal(
+                event->totals.held + event->totals.failed + event->totals.unproven + event->totals.mistrusted, 2);
+        }
+        pw_event_free(event);
+    }
+    pw_session_close(session);
+}
+
 #if defined(PW_FAIL_INJECTION)
 /* Until the threads have nothing left to do: device, coverage and history have come. */
 static void settle(struct pw_session *session)
@@ -451,6 +487,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_trends_as_told, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_client_away, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_rows_let_others_write, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_counts_as_listed, set_up, tear_down),
 #if defined(PW_FAIL_INJECTION)
         cmocka_unit_test_setup_teardown(test_always_an_answer, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_always_an_end, set_up, tear_down),
