@@ -206,6 +206,34 @@ static pw_status check_protocol(struct pw_session_shared *shared, struct pw_erro
     return status;
 }
 
+/* Networks of images halve a side five times or more and add what they scale up again: sizes that this does not divide
+ * fail there. The first of some sizes that the graph takes; with none of them the first failure. */
+static pw_status infer_assumed(struct pw_session_shared *shared, struct pw_error *err)
+{
+    static const int64_t sizes[] = {ASSUMED_SIZE, 32, 64, 128, 224, 256};
+    struct pw_error failure = {0};
+    pw_status status = PW_OK;
+
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+        struct pw_error why = {0};
+
+        for (size_t i = shared->given_count; i < shared->binding_count; i++)
+            if (!is_batch(shared->bindings[i].name))
+                shared->bindings[i].value = sizes[s];
+        status =
+            pw_infer_graph(shared->model, shared->bindings, shared->binding_count, &shared->concrete_inference, &why);
+        if (s == 0)
+            failure = why;
+        if (status == PW_OK || status == PW_ERR_NO_MEMORY)
+            break;
+    }
+    if (status == PW_OK)
+        return describe_bindings(shared, err);
+    pw_error_set(err, failure.status, "%s", failure.message);
+    pw_error_prefix(err, "with the assumed dims %s (bind them with --dim)", shared->bindings_text);
+    return failure.status;
+}
+
 static pw_status make_inventories(struct pw_session_shared *shared, uint64_t seed, struct pw_error *err)
 {
     pw_status status = check_protocol(shared, err);
@@ -224,11 +252,8 @@ static pw_status make_inventories(struct pw_session_shared *shared, uint64_t see
         shared->concrete_inference = shared->inference;
         shared->concrete = shared->inventory;
     } else {
-        status =
-            pw_infer_graph(shared->model, shared->bindings, shared->binding_count, &shared->concrete_inference, err);
-        if (status != PW_OK)
-            pw_error_prefix(err, "with the assumed dims %s (bind them with --dim)", shared->bindings_text);
-        else
+        status = infer_assumed(shared, err);
+        if (status == PW_OK)
             status = pw_inventory_create(shared->model, shared->concrete_inference, &shared->concrete, err);
     }
     if (status == PW_OK && shared->has_inputs)

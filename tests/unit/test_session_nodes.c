@@ -401,6 +401,32 @@ static void test_counts_as_listed(void **state)
     pw_session_close(session);
 }
 
+/* Sizes are assumed that the graph takes: 64 values are not added to 16; but 7 to none of them. */
+static void test_assumed_sizes_fit(void **state)
+{
+    static const char *const graphs[] = {
+        "input x float32[size]\ninput k float32[64]\ny = Add (x, k)\noutput y float32[64]\n",
+        "input x float32[size]\ninput k float32[7]\ny = Add (x, k)\noutput y float32[7]\n"};
+    struct pw_session_options options = {.model_path = "fit.onnx", .target = "reference", .db = "", .seed = 1};
+
+    (void)state;
+    for (int g = 0; g < 2; g++) {
+        struct pw_session *session = NULL;
+        struct pw_buf bytes = {0};
+        struct pw_error err = {0};
+
+        graph_text_bytes(graphs[g], NULL, 17, &bytes);
+        assert_int_equal(pw_file_write("fit.onnx", bytes.data, bytes.size, &err), PW_OK);
+        pw_buf_clear(&bytes);
+        if (pw_session_open(&options, &session, &err) == PW_OK)
+            assert_non_null(strstr(pw_session_bindings(session), "size=64"));
+        else if (!g || !strstr(err.message, "with the assumed dims size=16"))
+            fail_msg("%s", err.message);
+        assert_int_equal(session == NULL, g);
+        pw_session_close(session);
+    }
+}
+
 #if defined(PW_FAIL_INJECTION)
 /* Until the threads have nothing left to do: device, coverage and history have come. */
 static void settle(struct pw_session *session)
@@ -488,6 +514,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_client_away, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_rows_let_others_write, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_counts_as_listed, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_assumed_sizes_fit, set_up, tear_down),
 #if defined(PW_FAIL_INJECTION)
         cmocka_unit_test_setup_teardown(test_always_an_answer, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_always_an_end, set_up, tear_down),
