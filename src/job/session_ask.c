@@ -94,7 +94,8 @@ static pw_status answer_approve(struct pw_session *session, struct pw_store *sto
     if (status == PW_OK)
         status = pw_baseline_approve(pw_buf_text(&folder), &approval, &number, &approved, &paths, err);
     if (status == PW_OK)
-        pw_session_say(session, PW_OK, "approved %zu baselines as number %d", approved, number);
+        pw_session_say(session, PW_OK, "approved %zu baseline%s as number %d", approved, approved == 1 ? "" : "s",
+                       number);
     pw_buf_clear(&folder);
     pw_buf_clear(&paths);
     return status == PW_OK ? answer_baselines(session, store, event, err) : status;

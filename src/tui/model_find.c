@@ -127,7 +127,7 @@ static void end_at(struct pw_tui *tui, int line)
     tui->find.going = false;
     tui->flash[0] = '\0';
     if (line >= 0) {
-        tui->scroll[tui->screen] = line;
+        tui->scroll[tui->screen] = tui->found[tui->screen] = line;
         show_column(tui, line);
     } else {
         pw_tui_say(tui, false, "'%s' is not on this screen", tui->search);
@@ -168,10 +168,16 @@ bool pw_tui_find_on(struct pw_tui *tui)
     return find->going;
 }
 
+/* Where to go on from, with all lines filled: what was found last, while it stands on the last page, else the top. */
+static int last_line(const struct pw_tui *tui)
+{
+    int top = tui->scroll[tui->screen], found = tui->found[tui->screen], bottom = top + pw_tui_body_rows(tui);
+
+    return found > top && found < bottom && bottom >= (int)tui->text.count ? found : top;
+}
+
 void pw_tui_find_next(struct pw_tui *tui, int step)
 {
-    int from = tui->scroll[tui->screen] + step;
-
     if (tui->screen == PW_SCREEN_INVENTORY) {
         find_in_inventory(tui, step);
         return;
@@ -180,12 +186,12 @@ void pw_tui_find_next(struct pw_tui *tui, int step)
         return;
     if (tui->screen != PW_SCREEN_ENDTOEND) {
         pw_tui_fill(tui); /* all lines: the last drawing needed those on the screen only */
-        end_at(tui, pw_lines_find(&tui->text, from, step, tui->search));
+        end_at(tui, pw_lines_find(&tui->text, last_line(tui) + step, step, tui->search));
         return;
     }
     pw_tui_place(tui);
-    tui->find =
-        (struct pw_tui_find){.going = true, .screen = tui->screen, .at = from, .step = step, .left = tui->text.count};
+    tui->find = (struct pw_tui_find){
+        .going = true, .screen = tui->screen, .at = last_line(tui) + step, .step = step, .left = tui->text.count};
     if (pw_tui_find_on(tui)) /* not a message: it is over in a moment */
         snprintf(tui->flash, sizeof tui->flash, "looking for '%s'", tui->search);
 }

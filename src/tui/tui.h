@@ -467,6 +467,7 @@ struct pw_tui {
 
     size_t detail;               /* signature shown */
     int scroll[PW_SCREEN_COUNT]; /* first line shown, for the screens of lines */
+    int found[PW_SCREEN_COUNT];  /* the line found last; on the last page it is not the first one shown */
     int left[PW_SCREEN_COUNT];   /* columns of these lines that stand left of the screen */
     int lines[PW_SCREEN_COUNT];  /* lines that the last draw had */
     int chosen[PW_SCREEN_COUNT]; /* of the lines about signatures the one that > points to; -1 none */

@@ -214,6 +214,39 @@ static void test_messages_are_cut_between_characters(void **state)
     close_tui(tui);
 }
 
+/* n and N come to every line that holds the text, each once a round: also those of the last page, which can't stand at
+ * the top. */
+static void test_every_line_is_found(void **state)
+{
+    struct pw_tui *tui = open_tui(24, 80);
+    bool holds[1000] = {false};
+    size_t lines = 0;
+
+    (void)state;
+    press(tui, "?");
+    screen_of(tui);
+    pw_tui_fill(tui);
+    assert_in_range(tui->text.count, 40, 1000);
+    for (size_t i = 0; i < tui->text.count; i++) {
+        holds[i] = pw_lines_holds(&tui->text, i, "e");
+        lines += holds[i];
+    }
+    press(tui, "/e\n");
+    for (int back = 0; back < 2; back++) {
+        bool seen[1000] = {false};
+
+        for (size_t i = 0; i < lines; i++) {
+            int line = tui->found[PW_SCREEN_HELP];
+
+            assert_true(holds[line] && !seen[line]);
+            seen[line] = true;
+            screen_of(tui);
+            press(tui, back ? "N" : "n");
+        }
+    }
+    close_tui(tui);
+}
+
 static struct pw_event *figure_at(const char *level)
 {
     const struct pw_bench_figure figure = {.name = "matmul_tile",
@@ -284,6 +317,7 @@ int main(void)
                                        cmocka_unit_test(test_queued_job_is_dropped),
                                        cmocka_unit_test(test_half_typed_words),
                                        cmocka_unit_test(test_unmarked_are_not_listed),
+                                       cmocka_unit_test(test_every_line_is_found),
                                        cmocka_unit_test(test_half_a_glyph),
                                        cmocka_unit_test(test_marked_columns),
                                        cmocka_unit_test(test_notes),
