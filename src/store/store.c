@@ -5,10 +5,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "store/store_internal.h"
 
 #define BUSY_TIMEOUT_MS 10000
+#define BUSY_PAUSE_MS 2
 #define VALUE_MAX_BYTES (64 << 20)
 
 static const char *advice(int code)
@@ -149,6 +151,19 @@ static void trust_little(sqlite3 *db)
     sqlite3_limit(db, SQLITE_LIMIT_LENGTH, VALUE_MAX_BYTES);
 }
 
+/* A new file changes to WAL once, alone: SQLite turns others that try at that moment away without asking its busy
+ * handler, as two that wait for each other would wait for ever. They come back. */
+static pw_status use_wal(struct pw_store *store, struct pw_error *err)
+{
+    int64_t deadline = pw_clock_ns() + INT64_C(1000000) * BUSY_TIMEOUT_MS;
+    int code;
+
+    while ((code = sqlite3_exec(store->db, "PRAGMA journal_mode=WAL", NULL, NULL, NULL) & 0xff) == SQLITE_BUSY &&
+           pw_clock_ns() < deadline)
+        sqlite3_sleep(BUSY_PAUSE_MS);
+    return code == SQLITE_OK ? PW_OK : pw_store_fail(store, "could not prepare the store", err);
+}
+
 static pw_status set_up(struct pw_store *store, struct pw_error *err)
 {
     pw_status status;
@@ -158,7 +173,9 @@ static pw_status set_up(struct pw_store *store, struct pw_error *err)
     sqlite3_busy_timeout(store->db, BUSY_TIMEOUT_MS);
     status = pw_store_exec(store, "PRAGMA foreign_keys=ON; PRAGMA trusted_schema=OFF;", err);
     if (status == PW_OK && !store->read_only)
-        status = pw_store_exec(store, "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;", err);
+        status = use_wal(store, err);
+    if (status == PW_OK && !store->read_only)
+        status = pw_store_exec(store, "PRAGMA synchronous=FULL", err);
     return status;
 }
 

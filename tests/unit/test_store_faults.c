@@ -429,6 +429,67 @@ static void test_writers_at_once(void **state)
     check_file("many.db", WRITERS * ROWS);
 }
 
+/* Opens, reads or records, and closes, as soon as the pipe ends. */
+static void open_shortly(const char *path, int start, bool reads)
+{
+    struct pw_store *store = NULL;
+    struct pw_error why = {0};
+    int64_t run = 0;
+    char byte;
+    pw_status status = PW_OK;
+
+    if (read(start, &byte, 1) != 0)
+        _exit(2);
+    if (reads) {
+        while (!pw_file_exists(path))
+            usleep(10);
+        for (int i = 0; i < 8 && status == PW_OK; i++) {
+            status = pw_store_open(path, true, &store, &why);
+            pw_store_close(store);
+            store = NULL;
+        }
+    } else {
+        status = pw_store_open(path, false, &store, &why);
+        if (status == PW_OK)
+            status = begin(store, &run, &why);
+        if (status == PW_OK)
+            status = pw_store_run_end(store, run, "held", 0, &why);
+    }
+    pw_store_close(store);
+    if (status != PW_OK)
+        fprintf(stderr, "%s: %s\n", reads ? "a reader" : "a writer", why.message);
+    _exit(status != PW_OK);
+}
+
+/* A file is made, opened, and left by the last by several at the same moment: none is turned away. */
+static void test_opened_at_once(void **state)
+{
+    enum { ROUNDS = 60, OPENERS = 6 };
+
+    (void)state;
+    for (int round = 0; round < ROUNDS; round++) {
+        char name[32], path[256];
+        int start[2];
+
+        snprintf(name, sizeof name, "once%d.db", round / 2); /* every second time it is there already */
+        snprintf(path, sizeof path, "%s", path_of(name));
+        assert_int_equal(pipe(start), 0);
+        for (int i = 0; i < OPENERS; i++)
+            if (fork() == 0) {
+                close(start[1]);
+                open_shortly(path, start[0], i % 3 == 2);
+            }
+        close(start[0]);
+        close(start[1]); /* now */
+        for (int i = 0; i < OPENERS; i++) {
+            int code = 1;
+
+            wait(&code);
+            assert_int_equal(code, 0);
+        }
+    }
+}
+
 /* Killed at any moment: the parent knows from a pipe how many rows were acknowledged before. */
 static void test_killed_at_any_moment(void **state)
 {
@@ -503,6 +564,7 @@ int main(void)
         TEST(test_damaged_pages),
         TEST(test_damaged_head),
         TEST(test_writers_at_once),
+        TEST(test_opened_at_once),
         TEST(test_killed_at_any_moment),
         TEST(test_removed_while_open),
     };
