@@ -4,6 +4,27 @@
 # "ok - ", "not ok - " and "skip - " lines; a program that ended badly without saying so counts as one failure.
 set -eu
 dir=$1
+
+# What the log says of its failures: the lines around them, or its end when none is named.
+why() {
+    if grep -q -e '^not ok - ' -e '^\[  FAILED  \]' "$1"; then
+        awk '
+            /^not ok - / || /^\[  FAILED  \] [^0-9:]*$/ {
+                for (i = NR - 8; i < NR; i++)
+                    if (i > shown) print line[i % 8]
+                print
+                shown = NR
+                more = 12
+                next
+            }
+            { line[NR % 8] = $0 }
+            /^ok - / || /^\[/ { more = 0 }
+            more > 0 { print; shown = NR; more-- }' "$1"
+    else
+        tail -n 20 "$1"
+    fi | head -n 60 | sed 's/^/    /'
+}
+
 passed=0 failed=0 skipped=0 seen=0
 for trs in $(find "$dir" -name '*.trs' | sort); do
     log=${trs%.trs}.log
@@ -20,7 +41,11 @@ for trs in $(find "$dir" -name '*.trs' | sort); do
     case $result in
     PASS) [ $((p + f + s)) -gt 0 ] || p=1 ;;
     SKIP) [ "$s" -gt 0 ] || s=1 ;;
-    *) [ "$f" -gt 0 ] || f=1; echo "FAILED: ${log#"$dir"/}" ;;
+    *)
+        [ "$f" -gt 0 ] || f=1
+        echo "FAILED: ${log#"$dir"/}"
+        why "$log"
+        ;;
     esac
     passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
 done
