@@ -41,16 +41,18 @@ says "what is expected" "$scratch/err" "30d"
     [ "$(wc -l <"$scratch/out")" = 3 ] && ok "and has the rows" || not_ok "and has the rows" "$scratch/out"
     exits "not onto itself" 2 "$PORTWRIGHT" history backup .portwright/portwright.db
 
-    # Killed at several moments: what it had recorded is there, the next check goes on.
+    # Killed at several moments: what it had recorded is there, the next check goes on. In a store of its own: a run
+    # that was killed after its first row has no end, may be going on for all the store knows, and is kept for a day.
     for delay in 0.05 0.2 0.5; do
-        $check >/dev/null 2>&1 &
+        $check --db killed.db >/dev/null 2>&1 &
         victim=$!
         sleep $delay
         kill -9 $victim 2>/dev/null
         wait $victim 2>/dev/null
-        exits "sound after a kill" 0 "$PORTWRIGHT" history check
+        exits "the next check" 0 $check --db killed.db
+        exits "sound after a kill" 0 "$PORTWRIGHT" history check --db killed.db
     done
-    exits "the next check" 0 $check
+    exits "a later check" 0 $check
     exits "retention, dry" 0 "$PORTWRIGHT" history prune --keep 0d --keep-runs 1 --dry-run
     says "what would go" "$scratch/out" "would go"
     exits "retention" 0 "$PORTWRIGHT" history prune --keep 0d --keep-runs 1
