@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <langinfo.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdatomic.h>
@@ -9,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
@@ -43,6 +45,8 @@ static const struct style_look {
 #define PASTE_BEGIN (KEY_MAX - 2)
 #define PASTE_END (KEY_MAX - 1)
 #define PAUSE_NS 1000000000
+#define PATIENCE_S 2   /* with a terminal that takes nothing, once a signal asks to end */
+#define FLUSH_US 50000 /* then what it did not take is dropped, as often as that */
 #define CTRL_C 3
 #define PASTE_TOLD "\033[?2004h"
 #define PASTE_UNTOLD "\033[?2004l"
@@ -74,10 +78,25 @@ static void wake_up(void)
     errno = kept;
 }
 
+/* A terminal that takes no output holds the loop in a write, where the wish to end would never be seen. */
+static void on_stuck(int number)
+{
+    struct pollfd output = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    int kept = errno;
+
+    (void)number;
+    if (poll(&output, 1, 0) == 0)
+        tcflush(STDOUT_FILENO, TCOFLUSH);
+    errno = kept;
+}
+
 static void on_end(int number)
 {
+    static const struct itimerval patience = {.it_value.tv_sec = PATIENCE_S, .it_interval.tv_usec = FLUSH_US};
+
     end_signal = number;
     wake_up();
+    setitimer(ITIMER_REAL, &patience, NULL);
 }
 
 static void on_resize(int number)
@@ -258,6 +277,7 @@ pw_status pw_term_open(int color, struct pw_error *err)
     set_up_colors(color);
     handle(SIGTERM, on_end);
     handle(SIGHUP, on_end);
+    handle(SIGALRM, on_stuck);
     handle(SIGINT, on_end);
     handle(SIGWINCH, on_resize);
     handle(SIGCONT, on_continue);
@@ -270,11 +290,14 @@ pw_status pw_term_open(int color, struct pw_error *err)
 
 void pw_term_close(void)
 {
+    static const struct itimerval none = {0};
+
     if (term.open) {
         tell_pastes(false);
         endwin();
         delscreen(term.screen);
         handle(SIGTSTP, SIG_DFL);
+        setitimer(ITIMER_REAL, &none, NULL);
         term.open = false;
     }
     pw_free(term.painted);

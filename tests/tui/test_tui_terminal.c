@@ -260,6 +260,51 @@ static void test_signals(void **state)
     }
 }
 
+/* Frames that nobody reads, until the line holds no more. */
+static void fill(const struct terminal *t)
+{
+    int held = -1, now = 0;
+
+    while (now != held) {
+        held = now;
+        for (int i = 0; i < 50; i++)
+            keys(t, "\f");
+        usleep(300000);
+        assert_int_equal(ioctl(t->fd, FIONREAD, &now), 0);
+    }
+    assert_true(held > 0);
+}
+
+/* A terminal that takes nothing any more (a stopped reader, a link that hangs) does not keep the program from ending
+ * when it is told to: what was not read is dropped. */
+static void test_ended_while_nothing_is_read(void **state)
+{
+    struct terminal t;
+    struct termios after;
+    int64_t limit;
+    int code = -1;
+
+    (void)state;
+    start(&t, small, 60, 200, NULL);
+    until(&t, "signatures");
+    fill(&t);
+    assert_int_equal(kill(t.child, SIGTERM), 0);
+    limit = pw_clock_ns() + (int64_t)LIMIT_S * 1000000000;
+    while (waitpid(t.child, &code, WNOHANG) == 0)
+        if (pw_clock_ns() > limit) {
+            kill(t.child, SIGKILL);
+            assert_int_equal(waitpid(t.child, &code, 0), t.child);
+        } else
+            usleep(10000);
+    assert_true(WIFEXITED(code));
+    assert_int_equal(WEXITSTATUS(code), 0);
+    assert_int_equal(tcgetattr(t.line, &after), 0);
+    assert_int_equal(after.c_lflag, t.before.c_lflag);
+    close(t.line);
+    close(t.fd);
+    clear(&t);
+}
+
 static void test_crash(void **state)
 {
     static const int numbers[] = {SIGABRT, SIGSEGV, SIGFPE};
@@ -577,6 +622,7 @@ int main(void)
         cmocka_unit_test(test_quit_while_reading),
         cmocka_unit_test(test_bad_large_file),
         cmocka_unit_test(test_signals),
+        cmocka_unit_test(test_ended_while_nothing_is_read),
         cmocka_unit_test(test_crash),
         cmocka_unit_test(test_hang_up),
         cmocka_unit_test(test_kinds_of_terminals),
