@@ -404,6 +404,14 @@ static void drop_flush(struct run *run)
     pw_worker_unmap(&run->flush);
 }
 
+/* A launch that was refused leaves those before it in the queue. They must not write where the next request's buffers
+ * will be, nor be timed with it. */
+static void settle(struct run *run)
+{
+    char unused[MESSAGE_BYTES];
+    run->worker->target->sync(run->worker->device, unused, sizeof unused);
+}
+
 static void mark_packed(struct run *run)
 {
     const struct pw_work *work = run->work;
@@ -524,6 +532,8 @@ pw_status pw_worker_execute(struct pw_worker *worker, const struct pw_work *work
     if (status == PW_OK)
         status = bring_back(&run, result, err);
     result->found = run.found;
+    if (status != PW_OK)
+        settle(&run);
     drop_flush(&run);
     drop_buffers(&run, status == PW_OK);
     return status;

@@ -37,6 +37,9 @@ static const char source[] =
     "__kernel void wild(__global const float *x, __global float *y, int n)\n"
     "{ *(__global float *)((size_t)y + ((size_t)1 << 45)) = 1.0f; }\n"
     "__kernel void to_input(__global float *x, __global float *y, int n) { x[0] = 5.0f; }\n"
+    "__kernel void slow(__global const volatile float *x, __global volatile float *y, int n)\n"
+    "{ float sum = 0.0f; for (int i = 0; i < 100000000; i++) sum += x[i % n];\n"
+    "  for (int i = 0; i < n; i++) y[i] = sum; }\n"
     "__kernel void forever(__global const volatile float *x, __global volatile float *y, int n)\n"
     "{ while (x[0] > -1.0f) y[0] = y[0] + 1.0f; }\n";
 
@@ -283,6 +286,36 @@ static void test_bad_launches(void **state)
     assert_int_equal(pw_device_execute(device, &x.request, &x.reply, &x.err), PW_ERR_TARGET);
     assert_non_null(strstr(x.err.message, "takes 3 arguments, its description gives 2"));
     pw_exec_reply_clear(&x.reply);
+}
+
+/* What was queued before a launch was refused is done, or will never be, when the next request comes. */
+static void test_refused_behind_slow(void **state)
+{
+    struct small_exec x;
+    float in[N], out[N];
+    (void)state;
+    need_device();
+    for (int foreign = 0; foreign < 2; foreign++) {
+        for (int i = 0; i < N; i++)
+            in[i] = (float)i;
+        small_exec_make(&x, source, "slow", 1, in, out, N);
+        struct pw_plan_launch launches[2] = {x.plan.launch, x.plan.launch};
+        launches[1].entry = "no_such_entry";
+        x.plan.plan.launches = launches;
+        x.plan.plan.launch_count = 2;
+        x.plan.program.foreign = foreign == 1;
+        assert_int_equal(pw_device_execute(device, &x.request, &x.reply, &x.err), PW_ERR_TARGET);
+        assert_non_null(strstr(x.err.message, "no_such_entry"));
+        pw_exec_reply_clear(&x.reply);
+        small_exec_make(&x, source, "nothing", 1, in, out, N / 2);
+        x.plan.program.foreign = foreign == 1;
+        assert_int_equal(pw_device_execute(device, &x.request, &x.reply, &x.err), PW_OK);
+        if (x.reply.overrun)
+            fail_msg("%s", x.reply.where);
+        for (int i = 0; i < N / 2; i++)
+            assert_true(isnan(out[i]));
+        pw_exec_reply_clear(&x.reply);
+    }
 }
 
 static void test_empty(void **state)
@@ -598,6 +631,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_cancel),
         cmocka_unit_test(test_build_log),
         cmocka_unit_test(test_bad_launches),
+        cmocka_unit_test(test_refused_behind_slow),
         cmocka_unit_test(test_empty),
         cmocka_unit_test(test_repeats),
         cmocka_unit_test(test_alternates),
