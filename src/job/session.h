@@ -63,6 +63,7 @@ typedef enum {
     PW_EVENT_SAVE,      /* within the session: a file to write */
     PW_EVENT_ANSWER,    /* to pw_session_ask; failed: error holds why there is none */
     PW_EVENT_TRIAGE,    /* all decisions of the triage file, as they are now */
+    PW_EVENT_LINES,     /* text: a file of pw_session_line as it is now; about: not 0: after a change of ours */
     PW_EVENT_MESSAGE,   /* something the person should know (store unavailable…) */
     PW_EVENT_PEAKS, /* the device's peaks were measured, or failed: error holds why; PW_ASK_ENVIRONMENT tells them */
     PW_EVENT_NODE,  /* of a run of the whole graph: a node or pattern was compared */
@@ -163,8 +164,9 @@ struct pw_event {
     struct pw_error error;
     pw_ask ask;   /* ANSWER */
     size_t about; /* ANSWER: signature, or of PW_ASK_BASELINES. SAVE: not 0: quiet. TRIAGE: not 0: follows a decision */
-    const char *text, *by;                     /* ANSWER in text; by: of the question. SAVE: contents, path. DOING */
-    size_t text_size;                          /* SAVE */
+    const char *text, *by; /* ANSWER in text; by: of the question. SAVE: contents, path. DOING */
+    size_t text_size;      /* SAVE */
+    const char *name;      /* LINES, within the session: which line text takes the place of; NULL: only to look */
     const struct pw_store_signature_row *rows; /* HISTORY, ANSWER */
     size_t row_count;
     const struct pw_store_signature_row *other_rows; /* ANSWER to PW_ASK_COMPARE */
@@ -281,6 +283,12 @@ const struct pw_inputs *pw_session_run_inputs(const struct pw_session *session);
 /* Queues writing a file (whole or not at all; its folder is made), so that no client waits for a disk; a MESSAGE says
  * that it is there, or why not. `quiet`: only why not. Contents are copied. */
 pw_status pw_session_save(struct pw_session *session, const char *path, const char *text, size_t size, bool quiet,
+                          struct pw_error *err);
+/* Of a file that has a line a name (saved views) and that several change: queues putting `line` in the place of the one
+ * that begins with the name, in any case, and a tab, else at the end; NULL: taking that away. The others stay byte for
+ * byte, also those that came in since it was read. name NULL: only looks whether the file has changed. PW_EVENT_LINES
+ * follows each change of ours, and another's that was seen. One file a session. */
+pw_status pw_session_line(struct pw_session *session, const char *path, const char *name, const char *line,
                           struct pw_error *err);
 /* Queues measuring the device's peaks, a few seconds under the timing lock; PW_EVENT_PEAKS follows. */
 pw_status pw_session_peaks(struct pw_session *session, struct pw_error *err);

@@ -103,6 +103,11 @@ struct pw_session {
         uint64_t log;
     } * builds; /* the writer's: hashes of what compilers said and was recorded in this session; owned */
     size_t build_count, build_cap;
+    struct pw_session_identity { /* of a file when it was read */
+        bool known, exists;
+        uint64_t inode;
+        int64_t size, time_s, time_ns;
+    } lines_seen;               /* the writer's: of the file of pw_session_line */
     struct pw_kept_mark *marks; /* the writer's: heads of numbered baselines that were read; owned */
     size_t mark_count, mark_cap;
 
@@ -161,6 +166,9 @@ pw_status pw_session_baselines_folder(const struct pw_session *session, struct p
 /* Answers a question, on the writer's thread; store NULL: there is none. */
 void pw_session_answer(struct pw_session *session, struct pw_store *store, struct pw_event *question);
 void pw_session_write_file(struct pw_session *session, const struct pw_event *event); /* SAVE, on the writer's thread */
+/* session_lines.c: LINES, on the writer's thread; and what it does with the text. line "": the name's goes. */
+void pw_session_lines_event(struct pw_session *session, struct pw_event *event);
+void pw_session_merge_line(const char *text, const char *name, const char *line, struct pw_buf *out);
 /* A message for the person, from any thread. */
 void pw_session_say(struct pw_session *session, pw_status status, const char *format, ...) PW_PRINTF(3, 4);
 /* What a job does while it counts nothing; any thread. */

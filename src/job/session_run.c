@@ -186,6 +186,8 @@ static pw_status handle(struct pw_session *session, struct recording *to, struct
         pw_session_triage_event(session, triage, event);
     else if (event->kind == PW_EVENT_SAVE)
         pw_session_write_file(session, event);
+    else if (event->kind == PW_EVENT_LINES)
+        pw_session_lines_event(session, event);
     else if (event->kind == PW_EVENT_ANSWER)
         pw_session_answer(session, to->store, event);
     else if (!to->open && event->kind == PW_EVENT_FINISHED)

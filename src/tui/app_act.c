@@ -51,37 +51,49 @@ static void read_views(struct pw_app *app)
     struct pw_buf folder = {0}, path = {0}, text = {0};
     struct pw_error err = {0};
 
-    if (views_path(&folder, &path) && pw_file_exists(pw_buf_text(&path))) {
-        if (pw_file_read(pw_buf_text(&path), MAX_VIEWS_BYTES, &text, &err) == PW_OK)
-            app->views_unread = !pw_tui_views_read(app->tui, pw_buf_text(&text));
-        else
-            pw_tui_say(app->tui, true, "saved views: %s", err.message);
-        app->views_unread |= err.status != PW_OK;
-    }
-    pw_buf_clear(&text);
+    if (views_path(&folder, &path) && pw_file_exists(pw_buf_text(&path)) &&
+        pw_file_read(pw_buf_text(&path), MAX_VIEWS_BYTES, &text, &err) == PW_OK)
+        pw_tui_views_read(app->tui, pw_buf_text(&text));
+    pw_buf_clear(&text); /* a failure is said when the session looks at the file */
     pw_buf_clear(&path);
     pw_buf_clear(&folder);
 }
 
-static void write_views(struct pw_app *app)
+static pw_status send_view(struct pw_app *app, const char *path, const struct pw_tui_view *view, struct pw_error *err)
 {
-    struct pw_buf folder = {0}, path = {0}, text = {0};
+    struct pw_buf line = {0};
+    pw_status status;
+
+    pw_tui_view_line(view, &line);
+    status = line.failed
+                 ? pw_error_memory(err, line.size)
+                 : pw_session_line(app->sessions[0], path, view->name, view->saved ? pw_buf_text(&line) : NULL, err);
+    app->tui->views_unanswered += status == PW_OK;
+    pw_buf_clear(&line);
+    return status;
+}
+
+/* What was saved and dropped goes to the file; without any: looks whether somebody else changed it. */
+static void keep_views(struct pw_app *app)
+{
+    struct pw_tui *tui = app->tui;
+    struct pw_buf folder = {0}, path = {0};
     struct pw_error err = {0};
+    pw_status status = PW_OK;
 
     if (!app->session_count) /* once somebody is there to write them */
         return;
-    app->tui->views_changed = false;
     if (!views_path(&folder, &path)) {
-        pw_tui_say(app->tui, true, "the view holds until you quit: neither XDG_CONFIG_HOME nor HOME names a folder");
-    } else if (app->views_unread) {
-        pw_tui_say(app->tui, true, "the view holds until you quit: %s holds what was not read, and stays as it is",
-                   pw_buf_text(&path));
-    } else {
-        pw_tui_views_write(app->tui, &text);
-        if (pw_session_save(app->sessions[0], pw_buf_text(&path), pw_buf_text(&text), text.size, true, &err) != PW_OK)
-            pw_tui_say(app->tui, true, "saved views: %s", err.message);
+        if (tui->view_change_count)
+            pw_tui_say(tui, true, "the view holds until you quit: neither XDG_CONFIG_HOME nor HOME names a folder");
+    } else if (!tui->view_change_count) { /* a failure is said when there is something to keep */
+        pw_session_line(app->sessions[0], pw_buf_text(&path), NULL, NULL, &err);
     }
-    pw_buf_clear(&text);
+    for (int i = 0; i < tui->view_change_count && path.size && status == PW_OK; i++)
+        status = send_view(app, pw_buf_text(&path), &tui->view_changes[i], &err);
+    if (status != PW_OK)
+        pw_tui_say(tui, true, "the view holds until you quit: %s", err.message);
+    tui->view_change_count = 0;
     pw_buf_clear(&path);
     pw_buf_clear(&folder);
 }
@@ -307,8 +319,8 @@ void pw_app_key(struct pw_app *app, const struct pw_input *input)
 {
     pw_tui_apply(app->tui, input);
     act_on_intent(app);
-    if (app->tui->views_changed)
-        write_views(app);
+    if (app->tui->view_change_count)
+        keep_views(app);
     app->dirty = true;
 }
 
@@ -326,6 +338,7 @@ void pw_app_look_around(struct pw_app *app)
         pw_baseline_approver(app->tui->user_name, sizeof app->tui->user_name);
     if (app->session_count)
         pw_session_triage(app->sessions[0], NULL, 0, &err); /* a failure is said when there is something to keep */
+    keep_views(app);
 }
 
 /* What a command needs beside model and target to see what this session sees; NULL: nothing, or no memory. */
@@ -392,8 +405,8 @@ pw_status pw_app_attach(struct pw_app *app, struct pw_session *const *sessions, 
     pw_app_look_around(app);
     pw_tui_go(app->tui, app->tui->screen); /* what the screen needs of the session */
     act_on_intent(app);
-    if (app->tui->views_changed)
-        write_views(app);
+    if (app->tui->view_change_count)
+        keep_views(app);
     app->dirty = true;
     return PW_OK;
 }

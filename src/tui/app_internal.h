@@ -14,7 +14,6 @@ struct pw_app {
     struct pw_canvas canvas;
     bool headless; /* no terminal: no editor, no clipboard */
     bool dirty, all, quit;
-    bool views_unread; /* the file of saved views holds more than was understood: it is not written over */
     int64_t looked_ms;
     bool exporting; /* goes on in parts */
     struct pw_tui_export export;

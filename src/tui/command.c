@@ -50,17 +50,9 @@ static const char *group_candidate(const struct pw_tui *tui, size_t n)
     return n < PW_GROUP_COUNT ? pw_tui_group_name((pw_group)n) : NULL;
 }
 
-static int find_view(const struct pw_tui *tui, const char *name)
-{
-    for (int i = 0; i < tui->view_count; i++)
-        if (!strcasecmp(tui->views[i].name, name))
-            return i;
-    return -1;
-}
-
 static void run_view(struct pw_tui *tui, const char *words)
 {
-    int view = find_view(tui, words);
+    int view = pw_tui_view_find(tui, words);
 
     if (view >= 0)
         pw_tui_apply_view(tui, &tui->views[view]);
@@ -84,12 +76,12 @@ static bool fits_a_line(const char *text)
 
 static void run_save_view(struct pw_tui *tui, const char *words)
 {
-    int at = find_view(tui, words);
-    struct pw_tui_view *view;
+    int at = pw_tui_view_find(tui, words);
+    struct pw_tui_view view = {.sort = tui->sort, .descending = tui->descending, .group = tui->group, .saved = true};
 
-    if (!words[0] || strlen(words) >= sizeof view->name || strlen(tui->filter) >= sizeof view->query) {
+    if (!words[0] || strlen(words) >= sizeof view.name || strlen(tui->filter) >= sizeof view.query) {
         pw_tui_say(tui, true, "save-view: expected a name of 1 to %zu bytes, and a filter below %zu",
-                   sizeof view->name - 1, sizeof view->query);
+                   sizeof view.name - 1, sizeof view.query);
         return;
     }
     if (words[0] == '#' || !fits_a_line(words) || !fits_a_line(tui->filter)) {
@@ -100,29 +92,28 @@ static void run_save_view(struct pw_tui *tui, const char *words)
         pw_tui_say(tui, true, "save-view: '%s' is built in; choose another name", words);
         return;
     }
-    if (at < 0 && tui->view_count == PW_TUI_VIEWS) {
+    snprintf(view.name, sizeof view.name, "%.31s", words);
+    snprintf(view.query, sizeof view.query, "%.127s", tui->filter);
+    if (!pw_tui_view_change(tui, &view)) {
         pw_tui_say(tui, true, "save-view: %d views are kept at most; drop-view removes one", PW_TUI_VIEWS);
         return;
     }
-    view = &tui->views[at >= 0 ? at : tui->view_count++];
-    *view = (struct pw_tui_view){.sort = tui->sort, .descending = tui->descending, .group = tui->group, .saved = true};
-    snprintf(view->name, sizeof view->name, "%.31s", words);
-    snprintf(view->query, sizeof view->query, "%.127s", tui->filter);
-    tui->views_changed = true;
-    pw_tui_say(tui, false, "saved view '%s'; :view %s brings it back", view->name, view->name);
+    pw_tui_say(tui, false, "saved view '%s'; :view %s brings it back", view.name, view.name);
 }
 
 static void run_drop_view(struct pw_tui *tui, const char *words)
 {
-    int at = find_view(tui, words);
+    int at = pw_tui_view_find(tui, words);
+    struct pw_tui_view view;
 
     if (at < 0 || !tui->views[at].saved) {
         pw_tui_say(tui, true, "drop-view: no saved view is called '%.40s'", words);
         return;
     }
-    memmove(&tui->views[at], &tui->views[at + 1], (size_t)(tui->view_count - at - 1) * sizeof *tui->views);
-    tui->view_count--;
-    tui->views_changed = true;
+    view = tui->views[at];
+    view.saved = false;
+    pw_tui_view_change(tui, &view);
+    pw_tui_say(tui, false, "the view '%s' is gone", view.name);
 }
 
 static void run_screen(struct pw_tui *tui, const char *words)

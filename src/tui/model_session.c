@@ -481,6 +481,9 @@ void pw_tui_session_event(struct pw_tui *tui, const struct pw_event *event, int6
         if (!tui->unanswered && !event->failed)
             pw_tui_triage_event(tui, event->triage, event->triage_count);
         break;
+    case PW_EVENT_LINES:
+        pw_tui_views_event(tui, event);
+        break;
     case PW_EVENT_MESSAGE:
         pw_tui_say(tui, event->failed, "%s", event->error.message);
         break;

@@ -461,7 +461,10 @@ struct pw_tui {
     struct pw_tui_find find;                /* while that goes on */
     struct pw_tui_view views[PW_TUI_VIEWS]; /* built-in ones first */
     int view_count;
-    bool views_changed; /* for the loop: write them; it sets false again */
+    struct pw_tui_view view_changes[PW_TUI_VIEWS]; /* for the loop: to be kept, or to go (not saved); it sets count 0 */
+    int view_change_count;
+    size_t views_unanswered; /* changes that the file has not answered yet; the loop counts them up */
+    int views_complained;    /* the line of the file that could not be read, once said; 0 none */
 
     struct pw_lines text; /* of the screen of lines that was drawn last */
 
@@ -639,10 +642,14 @@ void pw_tui_set_filter(struct pw_tui *tui, const char *text);
 void pw_tui_sort_by(struct pw_tui *tui, pw_column column);
 void pw_tui_apply_view(struct pw_tui *tui, const struct pw_tui_view *view);
 void pw_tui_views_init(struct pw_tui *tui);
-/* Saved views as text, one a line, tab-separated. False: lines were left out, unreadable ones or those beyond
- * PW_TUI_VIEWS, which is said. */
-bool pw_tui_views_read(struct pw_tui *tui, const char *text);
-void pw_tui_views_write(const struct pw_tui *tui, struct pw_buf *out);
+/* Saved views as text, one a line, tab-separated: those that there were are replaced, but for changes that are still to
+ * be kept. Lines that are left out, unreadable ones or those beyond PW_TUI_VIEWS, are said once. */
+void pw_tui_views_read(struct pw_tui *tui, const char *text);
+void pw_tui_view_line(const struct pw_tui_view *view, struct pw_buf *out); /* without the line break */
+/* Keeps a view, or takes it away where it is not `saved`; the loop brings it to the file. False: there is no room. */
+bool pw_tui_view_change(struct pw_tui *tui, const struct pw_tui_view *view);
+int pw_tui_view_find(const struct pw_tui *tui, const char *name);          /* -1 none */
+void pw_tui_views_event(struct pw_tui *tui, const struct pw_event *event); /* the file, as it is now */
 void pw_tui_fill(struct pw_tui *tui); /* all lines of the current screen into tui->text */
 void pw_tui_fill_part(struct pw_tui *tui, size_t first, size_t count); /* of very many lines these at least */
 void pw_tui_place(struct pw_tui *tui); /* how many lines there are and where things stand, without their text */

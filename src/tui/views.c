@@ -1,7 +1,9 @@
-/* Named queries: a few built in, others saved by the user (text, one a line; the program's loop reads and writes it).
+/* Named queries: a few built in, others saved by the user (text, one a line; the program's loop reads and writes it,
+ * and other workbenches do too).
  */
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "tui/tui.h"
 
@@ -71,37 +73,92 @@ static bool read_view(const char *line, struct pw_tui_view *view)
     return view->sort != PW_COLUMN_COUNT && view->group != PW_GROUP_COUNT;
 }
 
-bool pw_tui_views_read(struct pw_tui *tui, const char *text)
+int pw_tui_view_find(const struct pw_tui *tui, const char *name)
 {
-    bool whole = true;
+    for (int i = 0; i < tui->view_count; i++)
+        if (!strcasecmp(tui->views[i].name, name))
+            return i;
+    return -1;
+}
 
+/* Among those that are shown; false: there is no room. */
+static bool put(struct pw_tui *tui, const struct pw_tui_view *view)
+{
+    int at = pw_tui_view_find(tui, view->name);
+
+    if (view->saved) {
+        if (at < 0 && tui->view_count == PW_TUI_VIEWS)
+            return false;
+        tui->views[at >= 0 ? at : tui->view_count++] = *view;
+    } else if (at >= 0) {
+        memmove(&tui->views[at], &tui->views[at + 1], (size_t)(tui->view_count - at - 1) * sizeof *tui->views);
+        tui->view_count--;
+    }
+    return true;
+}
+
+bool pw_tui_view_change(struct pw_tui *tui, const struct pw_tui_view *view)
+{
+    int at = 0;
+
+    while (at < tui->view_change_count && strcasecmp(tui->view_changes[at].name, view->name) != 0)
+        at++;
+    if (at == PW_TUI_VIEWS || !put(tui, view))
+        return false;
+    tui->view_changes[at] = *view;
+    tui->view_change_count += at == tui->view_change_count;
+    return true;
+}
+
+/* A built-in view keeps its name: a file from elsewhere may have that too. */
+static const char *read_line(struct pw_tui *tui, const char *text)
+{
+    struct pw_tui_view view;
+    int at;
+
+    if (!read_view(text, &view))
+        return "expected name, query, column and group between tabs";
+    at = pw_tui_view_find(tui, view.name);
+    if (at >= 0 && !tui->views[at].saved)
+        return "a built-in view has that name";
+    return put(tui, &view) ? NULL : "there are more than are kept";
+}
+
+void pw_tui_views_read(struct pw_tui *tui, const char *text)
+{
+    int complained = 0;
+
+    pw_tui_views_init(tui);
     for (int number = 1; *text; number++) {
         size_t length = strcspn(text, "\n");
-        struct pw_tui_view view;
+        const char *why = length && *text != '#' ? read_line(tui, text) : NULL;
 
-        if (length && *text != '#') {
-            bool room = tui->view_count < PW_TUI_VIEWS, read = read_view(text, &view);
-
-            if (read && room)
-                tui->views[tui->view_count++] = view;
-            else if (whole) /* the first says it for all */
-                pw_tui_say(tui, true, "saved views, line %d: %s", number,
-                           read ? "there are more than are kept"
-                                : "expected name, query, column and group between tabs");
-            whole = whole && read && room;
+        if (why && !complained) { /* the first says it for all */
+            complained = number;
+            if (tui->views_complained != number)
+                pw_tui_say(tui, true, "saved views, line %d: %s", number, why);
         }
         text += length + (text[length] == '\n');
     }
-    return whole;
+    tui->views_complained = complained;
+    for (int i = 0; i < tui->view_change_count; i++)
+        put(tui, &tui->view_changes[i]);
 }
 
-void pw_tui_views_write(const struct pw_tui *tui, struct pw_buf *out)
+void pw_tui_view_line(const struct pw_tui_view *view, struct pw_buf *out)
 {
-    for (int i = 0; i < tui->view_count; i++) {
-        const struct pw_tui_view *view = &tui->views[i];
+    pw_buf_printf(out, "%s\t%s\t%s%s\t%s", view->name, view->query, view->descending ? "-" : "",
+                  pw_tui_column_name(view->sort), pw_tui_group_name(view->group));
+}
 
-        if (view->saved)
-            pw_buf_printf(out, "%s\t%s\t%s%s\t%s\n", view->name, view->query, view->descending ? "-" : "",
-                          pw_tui_column_name(view->sort), pw_tui_group_name(view->group));
-    }
+/* A text without the latest changes would undo these. */
+void pw_tui_views_event(struct pw_tui *tui, const struct pw_event *event)
+{
+    tui->views_unanswered -= event->about && tui->views_unanswered ? 1 : 0;
+    if (event->failed && event->about)
+        pw_tui_say(tui, true, "the view holds until you quit: %s", event->error.message);
+    else if (event->failed)
+        pw_tui_say(tui, true, "saved views: %s", event->error.message);
+    else if (!tui->views_unanswered)
+        pw_tui_views_read(tui, event->text);
 }

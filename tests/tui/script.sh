@@ -29,13 +29,44 @@ says "the screen is printed" "$scratch/out" "portwright  inventory"
 says "the view is kept" "$scratch/portwright/views" "op:Softmax"
 
 printf 'of another version\n' >>"$scratch/portwright/views"
-printf 'wait kernel\nkeys :save-view second<Enter>\nshows the view holds until you quit\n' >second
+printf 'wait kernel\nkeys :save-view second<Enter>\n' >second
 exits "a view beside what cannot be read" 0 "$PORTWRIGHT" small.onnx --db "" --script second
 says "leaves that in the file" "$scratch/portwright/views" "of another version"
+says "is kept beside it" "$scratch/portwright/views" "second"
+says "and beside those of before" "$scratch/portwright/views" "op:Softmax"
+printf 'keys :save-view second<Enter>\nwait 30 the view holds until you quit\n' >second
 head -c 70000 /dev/zero | tr '\0' '#' >"$scratch/portwright/views"
 exits "nor is a file that is too large written over" 0 "$PORTWRIGHT" small.onnx --db "" --script second
 exits "it is as it was" 0 [ "$(wc -c <"$scratch/portwright/views")" = 70000 ]
 rm "$scratch/portwright/views"
+
+# Two workbenches on one project: one has read the file before the other saves, and saves after it.
+cat >slow <<'END'
+size 160 40
+wait kernel
+keys /op:MatMul<Enter>:save-view slow<Enter>
+keys :status blocked<Enter>:view all<Enter>
+wait 120 doing
+keys /op:MatMul<Enter>:save-view late<Enter>:view<Space>
+wait 30 quick
+END
+cat >quick <<'END'
+size 160 40
+wait 120 blocked
+keys /op:Softmax<Enter>:save-view quick<Enter>
+keys :drop-view slow<Enter>
+keys :status doing<Enter>
+wait 30 doing
+END
+"$PORTWRIGHT" small.onnx --db "" --script slow >slow.out 2>&1 &
+slow=$!
+exits "a second workbench saves a view, and drops one of the first" 0 "$PORTWRIGHT" small.onnx --db "" --script quick
+wait "$slow"
+exits "the first one sees it" 0 [ $? = 0 ]
+[ "$failures" = 0 ] || cat slow.out
+says "and keeps it" "$scratch/portwright/views" "quick	op:Softmax"
+says "beside its own" "$scratch/portwright/views" "late	op:MatMul"
+exits "what the second dropped stays dropped" 1 grep -q slow "$scratch/portwright/views"
 
 printf 'wait kernel\nshows no such text\nhides Softmax\n' >wrong
 exits "expectations that do not hold are a failed gate" 1 "$PORTWRIGHT" small.onnx --db "" --script wrong

@@ -112,7 +112,7 @@ static void test_palette(void **state)
     press(tui, ":nonsense\n");
     shows(tui, "no command 'nonsense'");
     press(tui, "/sens:high\n:save-view mine\n");
-    assert_true(tui->views_changed);
+    assert_int_equal(tui->view_change_count, 1);
     press(tui, ":view all\n");
     assert_int_equal(tui->visible_count, 3);
     press(tui, ":view mine\n");
@@ -131,8 +131,8 @@ static void test_saved_views(void **state)
 
     (void)state;
     press(tui, "/flops>1\n:sort n\n:save-view a b\n");
-    pw_tui_views_write(tui, &text);
-    assert_string_equal(pw_buf_text(&text), "a b\tflops>1\t-n\tnone\n");
+    pw_tui_view_line(&tui->view_changes[0], &text);
+    assert_string_equal(pw_buf_text(&text), "a b\tflops>1\t-n\tnone");
     pw_tui_views_read(other, pw_buf_text(&text));
     press(other, ":view a b\n");
     assert_string_equal(other->filter, "flops>1");
@@ -140,8 +140,48 @@ static void test_saved_views(void **state)
     assert_true(other->descending);
     pw_tui_views_read(other, "broken line\n");
     shows(other, "saved views, line 1");
+    press(other, "\033:view a b\n"); /* somebody else has taken it away */
+    shows(other, "none is called 'a b'");
     pw_buf_clear(&text);
     pw_tui_destroy(other);
+    close_tui(tui);
+}
+
+/* What others write to the file arrives, and undoes nothing that is still on its way there. */
+static void test_views_of_others(void **state)
+{
+    struct pw_tui *tui = open_tui(24, 100);
+    struct pw_event theirs = {.kind = PW_EVENT_LINES, .text = "theirs\t\t-flops\tnone\nbroken\n"},
+                    answer = {.kind = PW_EVENT_LINES, .about = 1, .text = "theirs\t\t-flops\tnone\nmine\t\tn\tnone\n"},
+                    refused = {.kind = PW_EVENT_LINES, .about = 1, .failed = true};
+    int messages;
+
+    (void)state;
+    press(tui, "/flops>1\n:save-view mine\n");
+    send(tui, &theirs); /* before the loop has sent ours */
+    assert_int_not_equal(pw_tui_view_find(tui, "theirs"), -1);
+    assert_int_not_equal(pw_tui_view_find(tui, "MINE"), -1);
+    messages = tui->message_count;
+    send(tui, &theirs); /* what can't be read is said once */
+    assert_int_equal(tui->message_count, messages);
+    tui->view_change_count = 0;
+    tui->views_unanswered = 1;
+    send(tui, &theirs); /* read before ours was written */
+    assert_int_not_equal(pw_tui_view_find(tui, "mine"), -1);
+    send(tui, &answer);
+    assert_int_equal(tui->views_unanswered, 0);
+    assert_int_equal(tui->views[pw_tui_view_find(tui, "mine")].sort, PW_COLUMN_NODES);
+    press(tui, ":drop-view theirs\n");
+    assert_int_equal(pw_tui_view_find(tui, "theirs"), -1);
+    assert_int_equal(tui->view_change_count, 1);
+    assert_false(tui->view_changes[0].saved);
+    tui->view_change_count = 0;
+    tui->views_unanswered = 1;
+    pw_error_set(&refused.error, PW_ERR_IO, "disk full");
+    send(tui, &refused);
+    shows(tui, "holds until you quit: disk full");
+    press(tui, "\033:drop-view all\n"); /* built in */
+    shows(tui, "no saved view is called");
     close_tui(tui);
 }
 
@@ -491,6 +531,7 @@ int main(void)
         cmocka_unit_test(test_groups_and_nodes),
         cmocka_unit_test(test_palette),
         cmocka_unit_test(test_saved_views),
+        cmocka_unit_test(test_views_of_others),
         cmocka_unit_test(test_find_in_lines),
         cmocka_unit_test(test_decisions),
         cmocka_unit_test(test_export_and_copy),
