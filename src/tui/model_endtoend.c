@@ -109,11 +109,23 @@ static void on_node(struct pw_tui_endtoend *run, const struct pw_inventory *inve
     add_node(run, inventory, &node);
 }
 
+/* Where it is listed; -1: there is no room. One that fails takes the place of the last that holds. */
+static int place_of_output(struct pw_tui_endtoend *run, bool held)
+{
+    if (run->output_count < (int)(sizeof run->outputs / sizeof *run->outputs))
+        return run->output_count++;
+    run->outputs_hidden++;
+    for (int at = run->output_count - 1; !held && at >= 0; at--)
+        if (run->output_held[at])
+            return at;
+    return -1;
+}
+
 static void on_past_output(struct pw_tui_endtoend *run, const struct pw_store_output_row *from)
 {
-    int at = run->output_count;
+    int at = place_of_output(run, from->held);
 
-    if (at == (int)(sizeof run->outputs / sizeof *run->outputs))
+    if (at < 0)
         return;
     if (isnan(from->error))
         snprintf(run->outputs[at], sizeof run->outputs[at], "%.60s: %.300s", from->name, from->reason);
@@ -121,7 +133,6 @@ static void on_past_output(struct pw_tui_endtoend *run, const struct pw_store_ou
         snprintf(run->outputs[at], sizeof run->outputs[at], OUTPUT_TEXT, from->name, from->error, from->tolerance,
                  from->reason[0] ? "; " : "", from->reason);
     run->output_held[at] = from->held;
-    run->output_count++;
 }
 
 /* The newest recorded run, in parts. It gives way to a run of this session, also one that begins meanwhile. */
@@ -166,18 +177,6 @@ static void on_layer(struct pw_tui_endtoend *run, const struct pw_sweep_layer *f
         run->layers[at] = run->layers[at - 1];
     run->layers[at] = layer;
     run->layer_count++;
-}
-
-/* Where it is listed; -1: there is no room. One that fails takes the place of the last that holds. */
-static int place_of_output(struct pw_tui_endtoend *run, bool held)
-{
-    if (run->output_count < (int)(sizeof run->outputs / sizeof *run->outputs))
-        return run->output_count++;
-    run->outputs_hidden++;
-    for (int at = run->output_count - 1; !held && at >= 0; at--)
-        if (run->output_held[at])
-            return at;
-    return -1;
 }
 
 static void on_output(struct pw_tui_endtoend *run, const struct pw_endtoend_output *from)

@@ -184,6 +184,36 @@ static void test_many_outputs(void **state)
     close_tui(tui);
 }
 
+/* A recorded run lists the same ones of very many outputs as it did when it ran. */
+static void test_many_recorded_outputs(void **state)
+{
+    struct pw_tui *tui = open_tui(60, 80);
+    struct pw_store_output_row rows[30];
+    char names_of[30][16];
+    struct pw_event event = {
+        .kind = PW_EVENT_PAST,
+        .past = {.run = 12, .bindings = "", .first = true, .last = true, .outputs = rows, .output_count = 30}};
+
+    (void)state;
+    for (int i = 0; i < 30; i++) {
+        snprintf(names_of[i], sizeof names_of[i], "out%d", i);
+        rows[i] = (struct pw_store_output_row){.name = names_of[i],
+                                               .reason = i == 20 || i == 25 ? "far off" : "",
+                                               .held = i != 20 && i != 25,
+                                               .error = NAN,
+                                               .tolerance = NAN};
+    }
+    device_opens(tui);
+    press(tui, "5");
+    send(tui, &event);
+    shows(tui, "out13:");
+    hides(tui, "out14:");
+    shows(tui, "out20: far off");
+    shows(tui, "out25: far off");
+    shows(tui, "and 14 more");
+    close_tui(tui);
+}
+
 static void test_jumps(void **state)
 {
     struct pw_tui *tui = open_tui(14, 80);
@@ -710,6 +740,7 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_orders),
                                        cmocka_unit_test(test_doing),
                                        cmocka_unit_test(test_many_outputs),
+                                       cmocka_unit_test(test_many_recorded_outputs),
                                        cmocka_unit_test(test_long_names),
                                        cmocka_unit_test(test_jumps),
                                        cmocka_unit_test(test_selection),
