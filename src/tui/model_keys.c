@@ -138,17 +138,7 @@ void pw_tui_go(struct pw_tui *tui, pw_screen screen)
     if (screen == PW_SCREEN_TRENDS && tui->screen != PW_SCREEN_TRENDS)
         tui->trends_of_detail = tui->screen == PW_SCREEN_DETAIL;
     tui->screen = screen;
-    if (screen == PW_SCREEN_TRENDS && tui->whole_graph) {
-        tui->ask = PW_ASK_GRAPH;
-        tui->intent = tui->at->graph.known && !tui->at->graph.stale ? tui->intent : PW_INTENT_ASK;
-    } else if ((screen == PW_SCREEN_DETAIL || screen == PW_SCREEN_TRENDS) &&
-               (!tui->at->history.known || tui->at->history.stale || tui->at->history.signature != tui->detail)) {
-        tui->ask = PW_ASK_HISTORY;
-        tui->intent = PW_INTENT_ASK;
-    } else if (screen == PW_SCREEN_DEVICE || screen == PW_SCREEN_BASELINES) {
-        tui->ask = screen == PW_SCREEN_DEVICE ? PW_ASK_ENVIRONMENT : PW_ASK_BASELINES;
-        tui->intent = PW_INTENT_ASK;
-    }
+    pw_tui_ask_for_screen(tui);
 }
 
 static void act_inventory(struct pw_tui *tui)
@@ -211,12 +201,15 @@ static void act_back(struct pw_tui *tui)
         tui->screen = tui->back;
     else if (tui->screen == PW_SCREEN_DETAIL)
         tui->screen = tui->detail_from;
-    else if (tui->screen == PW_SCREEN_TRENDS && tui->trends_of_detail)
+    else if (tui->screen == PW_SCREEN_TRENDS && tui->trends_of_detail) {
         tui->screen = PW_SCREEN_DETAIL;
-    else if (tui->screen != PW_SCREEN_INVENTORY)
+        if (tui->detail_from == PW_SCREEN_TRENDS) /* opened from there: else the way back would go round and round */
+            tui->detail_from = PW_SCREEN_INVENTORY;
+    } else if (tui->screen != PW_SCREEN_INVENTORY)
         tui->screen = PW_SCREEN_INVENTORY;
     else if (tui->filter[0])
         pw_tui_set_filter(tui, "");
+    pw_tui_ask_for_screen(tui);
 }
 static void act_target(struct pw_tui *tui)
 {

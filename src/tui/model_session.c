@@ -278,8 +278,9 @@ static void on_finished(struct pw_tui *tui, const struct pw_event *event)
 {
     struct pw_tui_side *side = tui->at;
 
-    if (side->running && event->job != side->job_number) { /* dropped from the queue: what runs still does */
-        pw_tui_say(tui, false, "%s", event->error.message);
+    if (event->job != side->job_number && (side->running || event->failed)) {
+        /* it never began: what runs still does, and what ran before ended as it was told */
+        pw_tui_say(tui, event->failed && event->error.status != PW_ERR_CANCELLED, "%s", event->error.message);
         return;
     }
     side->running = false;
@@ -344,6 +345,23 @@ static void ask_again(struct pw_tui *tui)
         tui->intent = PW_INTENT_ASK;
 }
 
+void pw_tui_ask_for_screen(struct pw_tui *tui)
+{
+    pw_screen screen = tui->screen;
+
+    if (screen == PW_SCREEN_TRENDS && tui->whole_graph) {
+        tui->ask = PW_ASK_GRAPH;
+        tui->intent = tui->at->graph.known && !tui->at->graph.stale ? tui->intent : PW_INTENT_ASK;
+    } else if ((screen == PW_SCREEN_DETAIL || screen == PW_SCREEN_TRENDS) &&
+               (!tui->at->history.known || tui->at->history.stale || tui->at->history.signature != tui->detail)) {
+        tui->ask = PW_ASK_HISTORY;
+        tui->intent = PW_INTENT_ASK;
+    } else if (screen == PW_SCREEN_DEVICE || screen == PW_SCREEN_BASELINES) {
+        tui->ask = screen == PW_SCREEN_DEVICE ? PW_ASK_ENVIRONMENT : PW_ASK_BASELINES;
+        tui->intent = PW_INTENT_ASK;
+    }
+}
+
 /* The device's screen, when it is looked at. */
 static void ask_device(struct pw_tui *tui)
 {
@@ -365,9 +383,11 @@ static void on_answer(struct pw_tui *tui, const struct pw_event *event)
             tui->ask = PW_ASK_BASELINES;
             tui->intent = PW_INTENT_ASK;
         }
+        if (event->ask == PW_ASK_COMPARE) /* which took the place of the question about the screen itself */
+            ask_again(tui);
     } else if (pw_tui_trend_event(tui, event)) {
         pw_tui_builds_recalled(tui, event);
-        if (event->ask == PW_ASK_COMPARE) { /* which took the place of the question about the screen itself */
+        if (event->ask == PW_ASK_COMPARE) {
             tui->show_comparison = true;
             tui->scroll[PW_SCREEN_TRENDS] = 0;
             ask_again(tui);

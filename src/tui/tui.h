@@ -654,6 +654,8 @@ void pw_tui_fill(struct pw_tui *tui); /* all lines of the current screen into tu
 void pw_tui_fill_part(struct pw_tui *tui, size_t first, size_t count); /* of very many lines these at least */
 void pw_tui_place(struct pw_tui *tui); /* how many lines there are and where things stand, without their text */
 void pw_tui_go(struct pw_tui *tui, pw_screen screen);
+/* For what the screen shows of the session, where it is not known or may have changed since it was. */
+void pw_tui_ask_for_screen(struct pw_tui *tui);
 /* From line *at on (-1: before the first) the next that is about a signature, by 1 or -1; false: none, *at is
  * unchanged. */
 bool pw_tui_next_about(struct pw_tui *tui, int *at, int by);

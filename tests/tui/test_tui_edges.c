@@ -83,6 +83,28 @@ static void test_queued_job_is_dropped(void **state)
     close_tui(tui);
 }
 
+/* What never began says nothing of the job before it, which went through: as where one waits for kernels to be read. */
+static void test_dropped_behind_a_finished_one(void **state)
+{
+    struct pw_tui *tui = open_tui(12, 100);
+    struct pw_event started = {.kind = PW_EVENT_STARTED, .job = 1, .total = 1};
+    struct pw_event finished = {.kind = PW_EVENT_FINISHED, .job = 1, .totals = {.held = 1, .cases = 1}};
+    struct pw_event dropped = {.kind = PW_EVENT_FINISHED, .job = 2, .failed = true};
+
+    (void)state;
+    pw_error_set(&dropped.error, PW_ERR_CANCELLED, "cancelled before it began");
+    device_opens(tui);
+    send(tui, &started);
+    case_comes(tui, "first", 1e-9, 1e-6);
+    send(tui, &finished);
+    press(tui, "3");
+    shows(tui, "held 1 ");
+    send(tui, &dropped);
+    assert_string_equal(tui->flash, "cancelled before it began");
+    shows(tui, "held 1 ");
+    close_tui(tui);
+}
+
 /* A job that waits for the device has not begun, and is cancelled nevertheless. */
 static void test_cancelling_before_a_begin(void **state)
 {
@@ -315,6 +337,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_nearest_to_its_tolerance),
                                        cmocka_unit_test(test_queued_job_is_dropped),
+                                       cmocka_unit_test(test_dropped_behind_a_finished_one),
                                        cmocka_unit_test(test_half_typed_words),
                                        cmocka_unit_test(test_unmarked_are_not_listed),
                                        cmocka_unit_test(test_every_line_is_found),

@@ -188,7 +188,63 @@ static void test_comparison_finds_signatures(void **state)
     shows(tui, "Runs 1 and 2 side by side");
     press(tui, "\033"); /* where the trends were gone to from */
     assert_int_equal(tui->screen, PW_SCREEN_DETAIL);
+    press(tui, "\033"); /* and out of there: not to the trends again */
+    assert_int_equal(tui->screen, PW_SCREEN_INVENTORY);
     close_tui(tui);
+}
+
+/* Two runs that cannot be compared: the question took the place of the one about the screen, which is asked then. */
+static void test_screen_behind_a_failed_comparison(void **state)
+{
+    struct pw_event answer = {.kind = PW_EVENT_ANSWER, .ask = PW_ASK_COMPARE, .failed = true};
+    struct pw_tui *tui = open_tui(30, 100);
+
+    (void)state;
+    pw_error_set(&answer.error, PW_ERR_USAGE, "compare: run 9 has no results of signatures");
+    device_opens(tui);
+    press(tui, ":compare 1 9\n");
+    assert_int_equal(tui->intent, PW_INTENT_ASK);
+    assert_int_equal(tui->ask, PW_ASK_COMPARE);
+    tui->intent = PW_INTENT_NONE;
+    send(tui, &answer);
+    assert_int_equal(tui->intent, PW_INTENT_ASK);
+    assert_int_equal(tui->ask, PW_ASK_HISTORY);
+    close_tui(tui);
+}
+
+/* What a job changed while another screen was in front is asked for when the way back shows it. */
+static void test_back_to_what_changed(void **state)
+{
+    static const struct {
+        const char *there, *away, *back;
+        pw_ask ask;
+    } ways[] = {{"2", "?", "\033", PW_ASK_HISTORY},
+                {"4", "m", "q", PW_ASK_HISTORY},
+                {"4w", "?", "\033", PW_ASK_GRAPH},
+                {"24", "w", "\033", PW_ASK_HISTORY}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        struct pw_event history = {.kind = PW_EVENT_ANSWER, .ask = PW_ASK_HISTORY};
+        struct pw_event of_graph = {.kind = PW_EVENT_ANSWER, .ask = PW_ASK_GRAPH};
+        struct pw_event started = {.kind = PW_EVENT_STARTED, .job = 1, .total = 1};
+        struct pw_event finished = {.kind = PW_EVENT_FINISHED, .job = 1};
+        struct pw_tui *tui = open_tui(30, 100);
+
+        device_opens(tui);
+        press(tui, ways[i].there);
+        history.about = tui->detail;
+        send(tui, &history);
+        send(tui, &of_graph);
+        press(tui, ways[i].away);
+        send(tui, &started);
+        send(tui, &finished);
+        tui->intent = PW_INTENT_NONE;
+        press(tui, ways[i].back);
+        if (tui->intent != PW_INTENT_ASK || tui->ask != ways[i].ask)
+            fail_msg("%s, %s and back: nothing is asked", ways[i].there, ways[i].away);
+        close_tui(tui);
+    }
 }
 
 /* The nodes of a signature over runs of the whole graph: a sign a run, up to each one's own highest. */
@@ -231,9 +287,12 @@ static void test_node_trends(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_both_alike), cmocka_unit_test(test_very_many_runs),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_both_alike),
+                                       cmocka_unit_test(test_very_many_runs),
                                        cmocka_unit_test(test_comparison_finds_signatures),
-                                       cmocka_unit_test(test_node_trends)};
+                                       cmocka_unit_test(test_node_trends),
+                                       cmocka_unit_test(test_screen_behind_a_failed_comparison),
+                                       cmocka_unit_test(test_back_to_what_changed)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
