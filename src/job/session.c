@@ -168,6 +168,7 @@ void pw_session_close(struct pw_session *session)
     }
     pw_session_forget_marks(session);
     pw_free(session->builds);
+    pw_store_node_list_clear(&session->recorded);
     pw_free(session->devices);
     pw_event_free(session->opened);
     pw_event_free(session->covered);

@@ -193,7 +193,7 @@ struct pw_event {
     struct pw_endtoend_output output;   /* OUTPUT */
     struct pw_endtoend_totals endtoend; /* FINISHED of a whole graph */
     struct pw_session_past past;        /* PAST */
-    struct pw_session_record *record;   /* within the session: what FINISHED gives the store beside; owned */
+    struct pw_session_record *record;   /* within the session: nodes for the store, with NODE or FINISHED; owned */
     struct pw_event *reply; /* within the session: made with a question or a decision, so that short memory leaves
                                nobody waiting for the answer; owned */
     const struct pw_session_pair *pairs; /* FINISHED of a confirmation */

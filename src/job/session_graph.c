@@ -40,7 +40,7 @@ struct graph_run {
     struct pw_session *session;
     const struct pw_job *job;
     bool started;                     /* the store has a run */
-    struct pw_session_record *record; /* of its nodes, for the store; NULL: nothing is recorded */
+    struct pw_session_record *record; /* the next of its nodes, for the store; NULL: nothing is recorded */
 };
 
 static bool copy_text(struct pw_arena *arena, const char **text)
@@ -140,7 +140,7 @@ static void on_event(void *user, const struct pw_endtoend_event *event)
     shown = copy_event(run, event);
     stored = shown && for_the_store(event) ? copy_event(run, event) : NULL;
     if (event->kind == PW_ENDTOEND_NODE)
-        pw_session_record_node(run->record, run->session, event->node);
+        pw_session_record_node(&run->record, run->session, run->job, event->node);
     pw_queue_push(&run->session->events, shown);
     if (event->kind == PW_ENDTOEND_NODE && event->done == event->total)
         pw_session_doing(run->session, run->job, "comparing the outputs");
@@ -275,13 +275,15 @@ static pw_status write_node(const struct pw_session *session, struct pw_store *s
                              node->node ? node->node->op_type : pw_pattern_name(pattern->kind), node, err);
 }
 
-pw_status pw_session_write_graph(const struct pw_session *session, struct pw_store *store, int64_t run,
+pw_status pw_session_write_graph(struct pw_session *session, struct pw_store *store, int64_t run,
                                  const struct pw_event *event, struct pw_error *err)
 {
     pw_status status = PW_OK;
 
     switch (event->kind) {
     case PW_EVENT_NODE:
+        if (event->record)
+            return pw_session_record_write(event->record, session, store, run, err);
         return write_node(session, store, run, &event->node, err);
     case PW_EVENT_LAYER:
         return write_layer(session, store, run, &event->layer, err);
@@ -290,8 +292,8 @@ pw_status pw_session_write_graph(const struct pw_session *session, struct pw_sto
     case PW_EVENT_FINISHED:
         if (!event->failed)
             status = pw_store_figures_add(store, run, &event->endtoend, err);
-        if (status == PW_OK && !event->failed)
-            status = pw_session_record_write(event->record, store, run, err);
+        if (status == PW_OK)
+            status = pw_session_record_end(event->record, event->failed, session, store, run, err);
         if (status != PW_OK)
             return status;
         return pw_store_run_end(store, run,

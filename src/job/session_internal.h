@@ -7,6 +7,7 @@
 
 #include "job/queue.h"
 #include "job/session.h"
+#include "store/endtoend.h"
 #include "store/store.h"
 
 struct pw_job {
@@ -107,8 +108,9 @@ struct pw_session {
         bool known, exists;
         uint64_t inode;
         int64_t size, time_s, time_ns;
-    } lines_seen;               /* the writer's: of the file of pw_session_line */
-    struct pw_kept_mark *marks; /* the writer's: heads of numbered baselines that were read; owned */
+    } lines_seen;                       /* the writer's: of the file of pw_session_line */
+    struct pw_store_node_list recorded; /* the writer's: nodes of the run that goes on */
+    struct pw_kept_mark *marks;         /* the writer's: heads of numbered baselines that were read; owned */
     size_t mark_count, mark_cap;
 
     struct pw_kernels *kernels; /* the worker's; read by the client after DEVICE; the shared ones until a reload */
@@ -127,21 +129,24 @@ void pw_session_submit(struct pw_session *session, struct pw_job *job, int *numb
 /* session_graph.c: a run of the whole graph, on the worker; its events on the writer. Here and below `over` is the
  * job's, sent to the client. */
 void pw_session_run_graph(struct pw_session *session, const struct pw_job *job, struct pw_event *over);
-pw_status pw_session_write_graph(const struct pw_session *session, struct pw_store *store, int64_t run,
+pw_status pw_session_write_graph(struct pw_session *session, struct pw_store *store, int64_t run,
                                  const struct pw_event *event, struct pw_error *err);
 const char *pw_session_run_kind(const struct pw_event *started); /* of the store's run */
 void pw_session_send_to_store(struct pw_session *session, struct pw_event *event);
 #define PW_SESSION_NO_END "out of memory: that the run is over is not recorded"
 /* After each result of a job: waits while very many are to be shown or recorded. On the worker's threads. */
 void pw_session_pause(struct pw_session *session, const struct pw_job *job);
-/* session_nodes.c: what the store keeps of all nodes of a run. Collected on the worker, written by the writer when the
- * run is over. NULL is accepted. */
+/* session_nodes.c: what the store keeps of all nodes of a run. On the worker: a node is added to *record, which goes to
+ * the store when it is full, with another in its place; the last one goes with FINISHED. *record NULL: not recorded. */
 struct pw_session_record *pw_session_record_create(void);
-void pw_session_record_free(struct pw_session_record *record);
-void pw_session_record_node(struct pw_session_record *record, const struct pw_session *session,
+void pw_session_record_free(struct pw_session_record *record); /* NULL is fine */
+void pw_session_record_node(struct pw_session_record **record, struct pw_session *session, const struct pw_job *job,
                             const struct pw_endtoend_node *node);
-pw_status pw_session_record_write(const struct pw_session_record *record, struct pw_store *store, int64_t run,
-                                  struct pw_error *err);
+/* On the writer; record NULL: there is none. At the end of a run that failed what was recorded of it goes. */
+pw_status pw_session_record_write(const struct pw_session_record *record, struct pw_session *session,
+                                  struct pw_store *store, int64_t run, struct pw_error *err);
+pw_status pw_session_record_end(const struct pw_session_record *last, bool failed, struct pw_session *session,
+                                struct pw_store *store, int64_t run, struct pw_error *err);
 /* session_bench.c: a benchmark, on the worker; selection: concrete indices. */
 void pw_session_bench_job(struct pw_session *session, const struct pw_job *job, const size_t *selection, size_t count,
                           struct pw_event *finished, struct pw_error *err);

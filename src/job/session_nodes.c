@@ -1,4 +1,5 @@
-/* All nodes of a run of the whole graph: collected for the store while it goes on, and read back in a later session. */
+/* All nodes of a run of the whole graph: given to the store in parts while it goes on, and read back in a later
+ * session. */
 #include <math.h>
 #include <string.h>
 
@@ -8,16 +9,25 @@
 
 /* ---- collecting, on the worker ---- */
 
+enum { RECORD = 2048, RECORDS_AHEAD = 8 }; /* nodes that go to the store together; such parts that wait for it */
+
 struct pw_session_record {
-    struct pw_store_node_figure *figures; /* owned */
-    size_t count, cap;
-    struct pw_map texts; /* each once: a run's own go when it is over */
+    struct pw_store_node_figure *figures; /* of RECORD; owned */
+    size_t count;
+    struct pw_map texts; /* each once */
     bool failed;         /* memory was short: half of the nodes would be taken for all of them */
 };
 
 struct pw_session_record *pw_session_record_create(void)
 {
-    return pw_calloc(1, sizeof(struct pw_session_record));
+    struct pw_session_record *record = pw_calloc(1, sizeof *record);
+
+    if (record)
+        record->figures = pw_calloc(RECORD, sizeof *record->figures);
+    if (record && record->figures)
+        return record;
+    pw_free(record);
+    return NULL;
 }
 
 void pw_session_record_free(struct pw_session_record *record)
@@ -37,19 +47,33 @@ static const char *keep_text(struct pw_session_record *record, const char *text)
     return kept ? kept : "";
 }
 
-void pw_session_record_node(struct pw_session_record *record, const struct pw_session *session,
+/* To the store, and an empty one in its place. */
+static void send_record(struct pw_session_record **record, struct pw_session *session, const struct pw_job *job)
+{
+    struct pw_session_record *next = pw_session_record_create();
+    struct pw_event *event = next ? pw_event_create(PW_EVENT_NODE) : NULL;
+
+    if (!event) {
+        (*record)->failed = true;
+        pw_session_record_free(next);
+        return;
+    }
+    event->whole_graph = true;
+    event->record = *record;
+    *record = next;
+    pw_session_send_to_store(session, event);
+    pw_queue_pause(&session->writes, RECORDS_AHEAD, &job->cancel);
+}
+
+void pw_session_record_node(struct pw_session_record **to, struct pw_session *session, const struct pw_job *job,
                             const struct pw_endtoend_node *node)
 {
-    struct pw_error ignored = {0};
+    struct pw_session_record *record = *to;
     int64_t number = -1 - (int64_t)node->pattern;
     const char *implementation = node->implementation;
 
     if (!record || record->failed)
         return;
-    if (PW_GROW(record->figures, record->cap, record->count + 1, &ignored) != PW_OK) {
-        record->failed = true;
-        return;
-    }
     if (node->node)
         number = (int64_t)pw_inference_node_number(session->concrete_inference, node->node);
     else
@@ -65,16 +89,38 @@ void pw_session_record_node(struct pw_session_record *record, const struct pw_se
                                       .propagated = node->standing == PW_NODE_FAILED ? NAN : node->propagated.max_error,
                                       .implementation = keep_text(record, implementation),
                                       .note = keep_text(record, node->note)};
+    if (record->count == RECORD && !record->failed)
+        send_record(to, session, job);
 }
 
-pw_status pw_session_record_write(const struct pw_session_record *record, struct pw_store *store, int64_t run,
-                                  struct pw_error *err)
+/* ---- into the store, on the writer ---- */
+
+pw_status pw_session_record_write(const struct pw_session_record *record, struct pw_session *session,
+                                  struct pw_store *store, int64_t run, struct pw_error *err)
 {
+    struct pw_store_node_list *list = &session->recorded;
+
+    if (list->run != run) {
+        pw_store_node_list_clear(list);
+        list->run = run;
+    }
     if (!record || !record->count)
         return PW_OK;
     if (record->failed)
         return pw_error_set(err, PW_ERR_NO_MEMORY, "out of memory: the nodes of the run are not recorded");
-    return pw_store_node_figures_add(store, run, record->figures, record->count, err);
+    return pw_store_node_figures_add(store, list, record->figures, record->count, err);
+}
+
+pw_status pw_session_record_end(const struct pw_session_record *last, bool failed, struct pw_session *session,
+                                struct pw_store *store, int64_t run, struct pw_error *err)
+{
+    struct pw_store_node_list *list = &session->recorded;
+    pw_status status = pw_session_record_write(failed ? NULL : last, session, store, run, err);
+
+    if (status == PW_OK && list->count)
+        status = failed ? pw_store_node_figures_drop(store, list, err) : pw_store_node_figures_end(store, list, err);
+    pw_store_node_list_clear(list);
+    return status;
 }
 
 /* ---- reading back, on the writer ---- */

@@ -150,7 +150,7 @@ struct recording {
 
 static bool is_row(const struct pw_event *event)
 {
-    return event->whole_graph && event->kind == PW_EVENT_NODE;
+    return event->whole_graph && event->kind == PW_EVENT_NODE && !event->record;
 }
 
 /* Whoever else writes waits for the commit: it is not left open while something else is done, or nothing. */

@@ -5,6 +5,7 @@
 #ifndef PW_STORE_ENDTOEND_H
 #define PW_STORE_ENDTOEND_H
 
+#include "base/map.h"
 #include "graph/graph.h"
 #include "store/store.h"
 #include "verify/endtoend.h"
@@ -31,13 +32,27 @@ struct pw_store_node_figure {
     const char *implementation, *note;      /* "" none; of a pattern its kind */
     const char *reason; /* read only: what pw_store_node_add kept of one that does not hold; "" none */
 };
-/* All nodes of a run that is over, in the order of its list: one transaction. They are kept of the newest runs of the
- * graph on the target: PW_STORE_NODE_RUNS at most, with PW_STORE_NODE_ROWS nodes together, and the newest one always;
- * of older ones they go. */
+/* The nodes of a run that goes on, recorded in parts as they come, in the order of its list. Nobody is told of them
+ * before the run has ended (pw_store_run_end), so one that is killed leaves none to be seen. They are kept of the
+ * newest runs of the graph on the target: PW_STORE_NODE_RUNS at most, with PW_STORE_NODE_ROWS nodes together, and the
+ * newest one always; of older ones they go, and of those that never ended after a day. */
 #define PW_STORE_NODE_RUNS 20
 #define PW_STORE_NODE_ROWS 500000
-pw_status pw_store_node_figures_add(struct pw_store *store, int64_t run_id, const struct pw_store_node_figure *figures,
-                                    size_t count, struct pw_error *err);
+struct pw_store_node_list {
+    int64_t run;         /* set by the caller, the rest zero */
+    size_t count;        /* of its nodes that are recorded */
+    struct pw_map texts; /* of the run by their numbers */
+};
+/* The next nodes, in one transaction. When it fails none of these is there, and the list takes no more. */
+pw_status pw_store_node_figures_add(struct pw_store *store, struct pw_store_node_list *list,
+                                    const struct pw_store_node_figure *figures, size_t count, struct pw_error *err);
+/* All have come: an error when some are not there any more. Before the run's end is recorded. */
+pw_status pw_store_node_figures_end(struct pw_store *store, const struct pw_store_node_list *list,
+                                    struct pw_error *err);
+/* Those of a run that did not come to its end are no list of all nodes: they go. Before the run's end is recorded. */
+pw_status pw_store_node_figures_drop(struct pw_store *store, const struct pw_store_node_list *list,
+                                     struct pw_error *err);
+void pw_store_node_list_clear(struct pw_store_node_list *list);
 /* In the list's order; rows in the arena. */
 pw_status pw_store_node_figures(struct pw_store *store, int64_t run_id, struct pw_arena *arena,
                                 struct pw_store_node_figure **rows, size_t *count, struct pw_error *err);

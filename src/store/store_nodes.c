@@ -1,16 +1,17 @@
 /* Times and errors of every node of the latest runs of whole graphs. */
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/map.h"
 #include "store/endtoend.h"
 #include "store/store_internal.h"
 
 /* ---- writing ---- */
 
-/* Texts of one run, each once, by numbers from 1. */
-struct texts {
-    struct pw_map map;
-    sqlite3_stmt *insert;
+/* What the rows of one run are added with; its texts are there once each, by numbers from 1. */
+struct adding {
+    struct pw_store_node_list *list;
+    sqlite3_stmt *insert, *insert_text;
 };
 
 /* Steps a statement that is used again and again. */
@@ -25,22 +26,23 @@ static pw_status step_again(struct pw_store *store, sqlite3_stmt *statement, con
 }
 
 /* The text's number, 0 for none. */
-static pw_status number_of(struct pw_store *store, struct texts *texts, int64_t run_id, const char *text,
-                           size_t *number, struct pw_error *err)
+static pw_status number_of(struct pw_store *store, const struct adding *to, const char *text, size_t *number,
+                           struct pw_error *err)
 {
+    struct pw_map *texts = &to->list->texts;
     pw_status status;
 
     *number = 0;
-    if (!text || !text[0] || pw_map_find(&texts->map, text, number))
+    if (!text || !text[0] || pw_map_find(texts, text, number))
         return PW_OK;
-    *number = texts->map.count + 1;
-    status = pw_map_put(&texts->map, text, *number, err);
+    *number = texts->count + 1;
+    status = pw_map_put(texts, text, *number, err);
     if (status != PW_OK)
         return status;
-    sqlite3_bind_int64(texts->insert, 1, run_id);
-    sqlite3_bind_int64(texts->insert, 2, (int64_t)*number);
-    sqlite3_bind_text(texts->insert, 3, text, -1, SQLITE_TRANSIENT);
-    return step_again(store, texts->insert, "a node's text could not be recorded", err);
+    sqlite3_bind_int64(to->insert_text, 1, to->list->run);
+    sqlite3_bind_int64(to->insert_text, 2, (int64_t)*number);
+    sqlite3_bind_text(to->insert_text, 3, text, -1, SQLITE_TRANSIENT);
+    return step_again(store, to->insert_text, "a node's text could not be recorded", err);
 }
 
 static void bind_number(sqlite3_stmt *statement, int at, size_t number)
@@ -49,22 +51,23 @@ static void bind_number(sqlite3_stmt *statement, int at, size_t number)
         sqlite3_bind_int64(statement, at, (int64_t)number);
 }
 
-static pw_status add_figures(struct pw_store *store, int64_t run_id, const struct pw_store_node_figure *figures,
-                             size_t count, sqlite3_stmt *insert, struct texts *texts, struct pw_error *err)
+static pw_status add_figures(struct pw_store *store, const struct adding *to,
+                             const struct pw_store_node_figure *figures, size_t count, struct pw_error *err)
 {
+    sqlite3_stmt *insert = to->insert;
     pw_status status = PW_OK;
 
     for (size_t i = 0; i < count && status == PW_OK; i++) {
         const struct pw_store_node_figure *f = &figures[i];
         size_t implementation = 0, note = 0;
 
-        status = number_of(store, texts, run_id, f->implementation, &implementation, err);
+        status = number_of(store, to, f->implementation, &implementation, err);
         if (status == PW_OK)
-            status = number_of(store, texts, run_id, f->note, &note, err);
+            status = number_of(store, to, f->note, &note, err);
         if (status != PW_OK)
             break;
-        sqlite3_bind_int64(insert, 1, run_id);
-        sqlite3_bind_int64(insert, 2, (int64_t)i);
+        sqlite3_bind_int64(insert, 1, to->list->run);
+        sqlite3_bind_int64(insert, 2, (int64_t)(to->list->count + i));
         sqlite3_bind_int64(insert, 3, f->node);
         if (f->standing != PW_NODE_HELD)
             pw_store_bind_text(insert, 4, pw_node_standing_name(f->standing));
@@ -81,13 +84,16 @@ static pw_status add_figures(struct pw_store *store, int64_t run_id, const struc
     return status;
 }
 
-/* ?1 a run, ?2 how many are kept, ?3 how many nodes. */
+/* ?1 a run, ?2 how many are kept, ?3 how many nodes, ?4 a day ago. What has no end may be going on elsewhere. */
 #define OLD_RUNS                                                                                                       \
     "(SELECT id FROM (SELECT id, nodes, ROW_NUMBER() OVER newest AS age, SUM(nodes) OVER newest AS together FROM"      \
     " (SELECT run.id AS id, (SELECT COUNT(*) FROM node_figure f WHERE f.run = run.id) AS nodes FROM run,"              \
     "  (SELECT graph, target FROM run WHERE id = ?1) its WHERE run.graph = its.graph AND run.target = its.target"      \
+    "  AND (run.end_ms IS NOT NULL OR run.id = ?1)"                                                                    \
     "  AND EXISTS (SELECT 1 FROM node_figure f WHERE f.run = run.id)) WINDOW newest AS (ORDER BY id DESC))"            \
-    " WHERE age > 1 AND (age > ?2 OR together > ?3))"
+    " WHERE age > 1 AND (age > ?2 OR together > ?3)"                                                                   \
+    " UNION SELECT run.id FROM run, (SELECT graph, target FROM run WHERE id = ?1) its WHERE run.graph = its.graph"     \
+    "  AND run.target = its.target AND run.end_ms IS NULL AND run.id < ?1 AND run.begin_ms < ?4)"
 
 static pw_status forget_old(struct pw_store *store, int64_t run_id, struct pw_error *err)
 {
@@ -105,35 +111,92 @@ static pw_status forget_old(struct pw_store *store, int64_t run_id, struct pw_er
         sqlite3_bind_int64(statement, 1, run_id);
         sqlite3_bind_int64(statement, 2, PW_STORE_NODE_RUNS);
         sqlite3_bind_int64(statement, 3, PW_STORE_NODE_ROWS);
+        sqlite3_bind_int64(statement, 4, pw_clock_wall_ms() - INT64_C(86400000));
         status = pw_store_run_once(store, statement, "the nodes of older runs could not be removed", err);
     }
     return status;
 }
 
-pw_status pw_store_node_figures_add(struct pw_store *store, int64_t run_id, const struct pw_store_node_figure *figures,
-                                    size_t count, struct pw_error *err)
+pw_status pw_store_node_figures_add(struct pw_store *store, struct pw_store_node_list *list,
+                                    const struct pw_store_node_figure *figures, size_t count, struct pw_error *err)
 {
-    struct texts texts = {.insert = NULL};
-    sqlite3_stmt *insert = NULL;
+    struct adding to = {.list = list};
     pw_status status = pw_store_exec(store, "BEGIN IMMEDIATE", err);
 
     if (status != PW_OK)
         return status;
-    status = pw_store_prepare(store, "INSERT INTO run_text(run, id, text) VALUES(?,?,?)", &texts.insert, err);
+    status = pw_store_prepare(store, "INSERT INTO run_text(run, id, text) VALUES(?,?,?)", &to.insert_text, err);
     if (status == PW_OK)
         status = pw_store_prepare(store,
                                   "INSERT INTO node_figure(run, place, node, standing, on_target, nonfinite_origin,"
                                   " time_ns, isolated, tolerance, propagated, implementation, note)"
                                   " VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
-                                  &insert, err);
+                                  &to.insert, err);
     if (status == PW_OK)
-        status = add_figures(store, run_id, figures, count, insert, &texts, err);
+        status = add_figures(store, &to, figures, count, err);
+    sqlite3_finalize(to.insert_text);
+    sqlite3_finalize(to.insert);
+    status = pw_store_end_transaction(store, status, err);
     if (status == PW_OK)
-        status = forget_old(store, run_id, err);
-    sqlite3_finalize(texts.insert);
-    sqlite3_finalize(insert);
-    pw_map_clear(&texts.map);
+        list->count += count;
+    return status;
+}
+
+/* A run that takes longer than a day is taken for one that was killed. */
+static pw_status check_whole(struct pw_store *store, const struct pw_store_node_list *list, struct pw_error *err)
+{
+    sqlite3_stmt *q = NULL;
+    pw_status status = pw_store_prepare(store, "SELECT COUNT(*) FROM node_figure WHERE run = ?", &q, err);
+
+    if (status != PW_OK)
+        return status;
+    sqlite3_bind_int64(q, 1, list->run);
+    if (sqlite3_step(q) != SQLITE_ROW)
+        status = pw_store_fail(store, "the nodes of a run could not be counted", err);
+    else if (sqlite3_column_int64(q, 0) != (int64_t)list->count)
+        status = pw_error_set(err, PW_ERR_STORE, "the nodes of the run: %zu were recorded, %lld are left", list->count,
+                              (long long)sqlite3_column_int64(q, 0));
+    sqlite3_finalize(q);
+    return status;
+}
+
+pw_status pw_store_node_figures_end(struct pw_store *store, const struct pw_store_node_list *list, struct pw_error *err)
+{
+    pw_status status = pw_store_exec(store, "BEGIN IMMEDIATE", err);
+
+    if (status != PW_OK)
+        return status;
+    status = check_whole(store, list, err);
+    if (status == PW_OK)
+        status = forget_old(store, list->run, err);
     return pw_store_end_transaction(store, status, err);
+}
+
+pw_status pw_store_node_figures_drop(struct pw_store *store, const struct pw_store_node_list *list,
+                                     struct pw_error *err)
+{
+    static const char *const statements[] = {"DELETE FROM run_text WHERE run = ?",
+                                             "DELETE FROM node_figure WHERE run = ?"};
+    pw_status status = pw_store_exec(store, "BEGIN IMMEDIATE", err);
+
+    if (status != PW_OK)
+        return status;
+    for (int i = 0; i < 2 && status == PW_OK; i++) {
+        sqlite3_stmt *statement = NULL;
+
+        status = pw_store_prepare(store, statements[i], &statement, err);
+        if (status != PW_OK)
+            break;
+        sqlite3_bind_int64(statement, 1, list->run);
+        status = pw_store_run_once(store, statement, "the nodes of a run could not be removed", err);
+    }
+    return pw_store_end_transaction(store, status, err);
+}
+
+void pw_store_node_list_clear(struct pw_store_node_list *list)
+{
+    pw_map_clear(&list->texts);
+    *list = (struct pw_store_node_list){.run = 0};
 }
 
 /* ---- reading ---- */

@@ -16,6 +16,7 @@
 #include "graph_text.h"
 #include "job/session_internal.h"
 #include "store/endtoend.h"
+#include "store/store_internal.h"
 
 enum { NODES_MAX = 64 };
 
@@ -306,17 +307,17 @@ static void test_rows_let_others_write(void **state)
     pw_session_close(session);
 }
 
-enum { LONG_CHAIN = 1000, WAITING_MAX = 300 };
+enum { LONG_CHAIN = 1000, LONGER_CHAIN = 5000, WAITING_MAX = 300 };
 
-static void write_chain(void)
+static void write_chain(int length)
 {
     struct pw_buf text = {0}, bytes = {0};
     struct pw_error err = {0};
 
     pw_buf_puts(&text, "input x float32[4]\nv0 = Tanh (x)\n");
-    for (int i = 1; i < LONG_CHAIN; i++)
+    for (int i = 1; i < length; i++)
         pw_buf_printf(&text, "v%d = Tanh (v%d)\n", i, i - 1);
-    pw_buf_printf(&text, "output v%d float32[4]\n", LONG_CHAIN - 1);
+    pw_buf_printf(&text, "output v%d float32[4]\n", length - 1);
     graph_text_bytes(pw_buf_text(&text), NULL, 17, &bytes);
     assert_int_equal(pw_file_write("m.onnx", bytes.data, bytes.size, &err), PW_OK);
     pw_buf_clear(&text);
@@ -338,7 +339,7 @@ static size_t waiting(struct pw_session *session)
 static void test_client_away(void **state)
 {
     (void)state;
-    write_chain();
+    write_chain(LONG_CHAIN);
     for (int back = 0; back < 2; back++) {
         struct pw_session *session = open_session();
         struct pw_error err = {0};
@@ -363,6 +364,76 @@ static void test_client_away(void **state)
         assert_int_equal(nodes, back ? LONG_CHAIN : 0);
         pw_session_close(session);
     }
+}
+
+static int64_t count_in_store(const char *sql)
+{
+    sqlite3 *db = NULL;
+    sqlite3_stmt *q = NULL;
+    int64_t count = -1;
+
+    assert_int_equal(sqlite3_open_v2("x.db", &db, SQLITE_OPEN_READWRITE, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &q, NULL), SQLITE_OK);
+    if (sqlite3_step(q) == SQLITE_ROW)
+        count = sqlite3_column_int64(q, 0);
+    sqlite3_finalize(q);
+    sqlite3_close(db);
+    return count;
+}
+
+/* Compares a long chain, up to so many nodes; how many were told. */
+static size_t compare_chain(size_t cancel_at)
+{
+    struct pw_session *session = open_session();
+    struct pw_error err = {0};
+    size_t nodes = 0;
+    bool over = false;
+
+    assert_int_equal(pw_session_run(session, &(struct pw_session_run_options){.mode = PW_ENDTOEND_NODES}, NULL, &err),
+                     PW_OK);
+    while (!over) {
+        struct pw_event *event = next(session);
+
+        nodes += event->kind == PW_EVENT_NODE;
+        if (nodes == cancel_at && event->kind == PW_EVENT_NODE)
+            pw_session_cancel(session);
+        over = event->kind == PW_EVENT_FINISHED;
+        pw_event_free(event);
+    }
+    pw_session_close(session);
+    return nodes;
+}
+
+/* Nodes of a long run are recorded while it goes on, each once and in order; of one that is cancelled none stays. */
+static void test_recorded_in_parts(void **state)
+{
+    struct pw_session *session;
+    struct pw_error err = {0};
+    size_t next_index = 0;
+    bool over = false;
+
+    (void)state;
+    write_chain(LONGER_CHAIN);
+    assert_in_range(compare_chain(LONGER_CHAIN - 500), LONGER_CHAIN - 500, LONGER_CHAIN - 1);
+    assert_int_equal(count_in_store("SELECT COUNT(*) FROM run WHERE outcome = 'cancelled'"), 1);
+    assert_int_equal(count_in_store("SELECT COUNT(*) FROM node_figure"), 0);
+    assert_int_equal(count_in_store("SELECT COUNT(*) FROM run_text"), 0);
+    assert_int_equal(compare_chain(0), LONGER_CHAIN);
+    assert_int_equal(count_in_store("SELECT COUNT(*) FROM node_figure"), LONGER_CHAIN);
+    session = open_session();
+    assert_int_equal(pw_session_ask(session, PW_ASK_NODES, 0, NULL, NULL, &err), PW_OK);
+    while (!over) {
+        struct pw_event *event = next(session);
+
+        for (size_t i = 0; i < event->past.count; i++) {
+            assert_int_equal(event->past.nodes[i].node->index, next_index++);
+            assert_string_equal(event->past.nodes[i].implementation, "reference");
+        }
+        over = event->kind == PW_EVENT_ANSWER;
+        pw_event_free(event);
+    }
+    assert_int_equal(next_index, LONGER_CHAIN);
+    pw_session_close(session);
 }
 
 /* Two signatures that the dims make one are verified once, and count as they are listed. */
@@ -512,6 +583,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_back_as_told, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_trends_as_told, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_client_away, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_recorded_in_parts, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_rows_let_others_write, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_counts_as_listed, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_assumed_sizes_fit, set_up, tear_down),

@@ -19,6 +19,19 @@
 
 static char folder[64];
 
+/* All nodes of a run at once. */
+static pw_status add_all(struct pw_store *store, int64_t run, const struct pw_store_node_figure *figures, size_t count,
+                         struct pw_error *err)
+{
+    struct pw_store_node_list list = {.run = run};
+    pw_status status = pw_store_node_figures_add(store, &list, figures, count, err);
+
+    if (status == PW_OK)
+        status = pw_store_node_figures_end(store, &list, err);
+    pw_store_node_list_clear(&list);
+    return status;
+}
+
 static int set_up(void **state)
 {
     (void)state;
@@ -150,7 +163,7 @@ static int64_t write_run(struct pw_store *store, size_t position_of_failed)
             continue;
         assert_int_equal(pw_store_node_add(store, run, written[i].node, "n", "Op", &node, &err), PW_OK);
     }
-    if (pw_store_node_figures_add(store, run, written, WRITTEN, &err) != PW_OK)
+    if (add_all(store, run, written, WRITTEN, &err) != PW_OK)
         fail_msg("%s", err.message);
     return run;
 }
@@ -169,7 +182,7 @@ static void test_points(void **state)
     (void)state;
     end(store, first, "failed");
     other = begin(store, "g2", "opencl");
-    assert_int_equal(pw_store_node_figures_add(store, other, written, WRITTEN, &err), PW_OK);
+    assert_int_equal(add_all(store, other, written, WRITTEN, &err), PW_OK);
     end(store, other, "held");
     second = write_run(store, 5);
     assert_int_equal(pw_store_node_points(store, "g1", "opencl", numbers, 3, &arena, &rows, &count, &err), PW_OK);
@@ -294,7 +307,7 @@ static void add_same(struct pw_store *store, int64_t run, size_t count)
                                                    .tolerance = 3.6e-7,
                                                    .propagated = 3e-6 / (double)(i + 1),
                                                    .implementation = i % 2 ? "a_kernel" : "another_kernel"};
-    if (pw_store_node_figures_add(store, run, figures, count, &err) != PW_OK)
+    if (add_all(store, run, figures, count, &err) != PW_OK)
         fail_msg("%s", err.message);
     free(figures);
 }
@@ -349,10 +362,15 @@ static void test_size_is_bounded(void **state)
     fill(store, runs[0], 200000);
     fill(store, runs[1], 200000);
     fill(store, runs[2], PW_STORE_NODE_ROWS - 200000 - 10);
+    for (int i = 0; i < 3; i++)
+        end(store, runs[i], "held");
     add_same(store, runs[3], 10); /* with the two before it exactly what is kept */
     assert_int_equal(number(store, "SELECT COUNT(*) FROM node_figure"), PW_STORE_NODE_ROWS);
     assert_int_equal(number(store, "SELECT MIN(run) FROM node_figure"), runs[1]);
-    fill(store, begin(store, "g", "t"), PW_STORE_NODE_ROWS);
+    end(store, runs[3], "held");
+    runs[0] = begin(store, "g", "t");
+    fill(store, runs[0], PW_STORE_NODE_ROWS);
+    end(store, runs[0], "held");
     add_same(store, begin(store, "g", "t"), 1);
     assert_int_equal(number(store, "SELECT COUNT(*) FROM node_figure"), 1);
     fill(store, number(store, "SELECT MAX(id) FROM run"), PW_STORE_NODE_ROWS + 5);
@@ -385,16 +403,19 @@ static void test_whole_or_not_at_all(void **state)
     struct pw_error err = {0};
 
     (void)state;
-    assert_int_equal(pw_store_node_figures_add(store, run + 1, written, WRITTEN, &err), PW_ERR_STORE); /* no such run */
+    assert_int_equal(add_all(store, run + 1, written, WRITTEN, &err), PW_ERR_STORE); /* no such run */
     assert_int_equal(number(store, "SELECT COUNT(*) FROM node_figure") + number(store, "SELECT COUNT(*) FROM run_text"),
                      0);
     for (uint64_t nth = 1;; nth++) {
+        struct pw_store_node_list list = {.run = run};
         pw_status status;
 
         pw_error_clear(&err);
         pw_mem_fail_at(nth, 0);
-        status = pw_store_node_figures_add(store, run, written, WRITTEN, &err);
+        status = pw_store_node_figures_add(store, &list, written, WRITTEN, &err);
         pw_mem_fail_at(0, 0);
+        assert_int_equal(list.count, status == PW_OK ? WRITTEN : 0);
+        pw_store_node_list_clear(&list);
         if (status == PW_OK)
             break;
         assert_int_equal(status, PW_ERR_NO_MEMORY);
@@ -418,6 +439,95 @@ static void test_whole_or_not_at_all(void **state)
         assert_int_equal(status, PW_ERR_NO_MEMORY);
         assert_null(rows);
     }
+    pw_store_close(store);
+}
+
+/* In parts: in one order, each text once, and of a run that has not ended nothing is told. */
+static void test_parts(void **state)
+{
+    struct pw_store *store = open_store("p.db");
+    struct pw_store_node_list list = {.run = begin(store, "g", "t")};
+    struct pw_store_node_figure *rows = NULL;
+    struct pw_store_node_run newest;
+    struct pw_arena arena = {0};
+    struct pw_error err = {0};
+    size_t count = 0;
+
+    (void)state;
+    for (int part = 0; part < 3; part++)
+        assert_int_equal(pw_store_node_figures_add(store, &list, written, WRITTEN, &err), PW_OK);
+    assert_int_equal(list.count, 3 * WRITTEN);
+    assert_int_equal(number(store, "SELECT COUNT(*) FROM run_text"), 5);
+    assert_int_equal(pw_store_node_run_latest(store, "g", "t", &arena, &newest, &err), PW_OK);
+    assert_int_equal(newest.id, 0);
+    assert_int_equal(pw_store_node_figures_end(store, &list, &err), PW_OK);
+    end(store, list.run, "held");
+    assert_int_equal(pw_store_node_run_latest(store, "g", "t", &arena, &newest, &err), PW_OK);
+    assert_int_equal(newest.id, list.run);
+    assert_int_equal(pw_store_node_figures(store, list.run, &arena, &rows, &count, &err), PW_OK);
+    assert_int_equal(count, 3 * WRITTEN);
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(rows[i].node, written[i % WRITTEN].node);
+        assert_string_equal(rows[i].implementation, written[i % WRITTEN].implementation);
+        assert_string_equal(rows[i].note, written[i % WRITTEN].note);
+    }
+    pw_arena_clear(&arena);
+    pw_store_node_list_clear(&list);
+    pw_store_close(store);
+}
+
+/* A run that is cancelled leaves none; neither does one that lost some of them. */
+static void test_parts_of_no_whole(void **state)
+{
+    struct pw_store *store = open_store("h.db");
+    struct pw_store_node_list list = {.run = begin(store, "g", "t")};
+    int64_t other = begin(store, "g", "t");
+    struct pw_error err = {0};
+
+    (void)state;
+    assert_int_equal(add_all(store, other, written, WRITTEN, &err), PW_OK);
+    assert_int_equal(pw_store_node_figures_add(store, &list, written, WRITTEN, &err), PW_OK);
+    assert_int_equal(pw_store_node_figures_drop(store, &list, &err), PW_OK);
+    assert_int_equal(number(store, "SELECT COUNT(*) FROM node_figure"), WRITTEN);
+    assert_int_equal(number(store, "SELECT MIN(run) FROM run_text"), other);
+    pw_store_node_list_clear(&list);
+    list.run = begin(store, "g", "t");
+    assert_int_equal(pw_store_node_figures_add(store, &list, written, WRITTEN, &err), PW_OK);
+    assert_int_equal(sqlite3_exec(store->db, "DELETE FROM node_figure WHERE place = 3", NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(pw_store_node_figures_end(store, &list, &err), PW_ERR_STORE);
+    pw_store_node_list_clear(&list);
+    pw_store_close(store);
+}
+
+/* What another session records meanwhile stays, however many runs end before it; what one left that was killed goes
+ * when a day is over. */
+static void test_parts_of_others(void **state)
+{
+    struct pw_store *store = open_store("o.db");
+    struct pw_store_node_list going = {.run = begin(store, "g", "t")}, killed = {.run = begin(store, "g", "t")};
+    struct pw_error err = {0};
+    char sql[200];
+
+    (void)state;
+    assert_int_equal(pw_store_node_figures_add(store, &going, written, WRITTEN, &err), PW_OK);
+    assert_int_equal(pw_store_node_figures_add(store, &killed, written, WRITTEN, &err), PW_OK);
+    snprintf(sql, sizeof sql, "UPDATE run SET begin_ms = begin_ms - 86400001 WHERE id = %lld", (long long)killed.run);
+    assert_int_equal(sqlite3_exec(store->db, sql, NULL, NULL, NULL), SQLITE_OK);
+    for (int i = 0; i < PW_STORE_NODE_RUNS + 5; i++) {
+        int64_t run = begin(store, "g", "t");
+
+        add_same(store, run, 10);
+        end(store, run, "held");
+    }
+    snprintf(sql, sizeof sql, "SELECT COUNT(*) FROM node_figure WHERE run = %lld", (long long)killed.run);
+    assert_int_equal(number(store, sql), 0);
+    snprintf(sql, sizeof sql, "SELECT COUNT(*) FROM run_text WHERE run = %lld", (long long)killed.run);
+    assert_int_equal(number(store, sql), 0);
+    assert_int_equal(number(store, "SELECT COUNT(*) FROM node_figure"), 10 * PW_STORE_NODE_RUNS + WRITTEN);
+    assert_int_equal(pw_store_node_figures_add(store, &going, written, WRITTEN, &err), PW_OK);
+    assert_int_equal(pw_store_node_figures_end(store, &going, &err), PW_OK);
+    pw_store_node_list_clear(&going);
+    pw_store_node_list_clear(&killed);
     pw_store_close(store);
 }
 
@@ -454,6 +564,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_size_is_bounded, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_bytes_a_node, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_whole_or_not_at_all, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_parts, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_parts_of_no_whole, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_parts_of_others, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_batch, set_up, tear_down),
     };
 
