@@ -199,6 +199,7 @@ static pw_status read_totals(struct reading *reading, struct pw_arena *arena, co
                         {"cast_nodes", &t->cast_nodes, NULL},
                         {"culprits", &t->culprits, NULL},
                         {"victims", &t->victims, NULL},
+                        {"failed", &t->failed, NULL},
                         {"outputs_failed", &t->outputs_failed, NULL},
                         {"peak_bytes", NULL, &t->peak_bytes},
                         {"live_bytes", NULL, &t->live_bytes},
@@ -210,6 +211,10 @@ static pw_status read_totals(struct reading *reading, struct pw_arena *arena, co
     size_t figure_count = 0;
     pw_status status = pw_store_figures(reading->store, reading->run.id, arena, &figures, &figure_count, err);
 
+    for (size_t i = 0; i < count; i++) {
+        t->drifts += rows[i].node >= 0 && rows[i].standing == PW_NODE_DRIFT;
+        t->failed += rows[i].node >= 0 && rows[i].standing == PW_NODE_FAILED;
+    }
     for (size_t i = 0; status == PW_OK && i < figure_count; i++)
         for (size_t f = 0; f < sizeof fields / sizeof *fields; f++) {
             double value = figures[i].value;
@@ -221,10 +226,6 @@ static pw_status read_totals(struct reading *reading, struct pw_arena *arena, co
             else
                 *fields[f].number = (int64_t)value;
         }
-    for (size_t i = 0; i < count; i++) {
-        t->drifts += rows[i].node >= 0 && rows[i].standing == PW_NODE_DRIFT;
-        t->failed += rows[i].node >= 0 && rows[i].standing == PW_NODE_FAILED;
-    }
     t->held = reading->run.held;
     t->first_divergence = node_of(reading, reading->run.first_divergence);
     return status;

@@ -240,7 +240,7 @@ static void text_finding(const struct pw_report_run *report, const char *what, c
     pw_buf_clear(&name);
 }
 
-/* A pattern whose wrong node is named already is no finding of its own. */
+/* A pattern is no finding of its own where a node of it is the same one. */
 static bool is_explained(const struct pw_report_run *report, const struct pw_endtoend_node *row)
 {
     const struct pw_pattern *pattern = row->node ? NULL : &report->inventory->patterns[row->pattern];
@@ -248,7 +248,7 @@ static bool is_explained(const struct pw_report_run *report, const struct pw_end
     for (size_t n = 0; pattern && n < pattern->node_count; n++) {
         const struct pw_endtoend_node *member = row_of(report, pattern->nodes[n]);
 
-        if (member && (member->standing == PW_NODE_CULPRIT || member->standing == PW_NODE_FAILED))
+        if (member && member->standing == row->standing)
             return true;
     }
     return false;
@@ -359,7 +359,7 @@ static void outcome(const struct pw_report_run *report, struct pw_buf *out)
     if (report->mode == PW_ENDTOEND_NODES && t->culprits)
         pw_buf_printf(out, "; %zu culprits", t->culprits);
     if (t->failed)
-        pw_buf_printf(out, "; %zu nodes did not run on the target and gave the reference's values", t->failed);
+        pw_buf_printf(out, "; %zu failed on the target", t->failed);
     pw_buf_puts(out, t->held ? ". Held" : ". FAILED");
 }
 

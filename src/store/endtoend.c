@@ -102,6 +102,7 @@ pw_status pw_store_figures_add(struct pw_store *store, int64_t run_id, const str
                    {"cast_nodes", (double)totals->cast_nodes},
                    {"culprits", (double)totals->culprits},
                    {"victims", (double)totals->victims},
+                   {"failed", (double)totals->failed},
                    {"outputs_failed", (double)totals->outputs_failed},
                    {"peak_bytes", (double)totals->peak_bytes},
                    {"live_bytes", (double)totals->live_bytes},

@@ -153,10 +153,12 @@ static pw_status run_inside(struct pw_node_run *nr, int unit, struct pw_error *e
         target->cast_nodes = cast;
         for (int o = 0; o < nr->out_count && status == PW_OK; o++)
             nr->out[o].unit->got = values[o];
-        if (status == PW_ERR_NO_MEMORY || status == PW_ERR_CANCELLED)
+        if (status == PW_ERR_NO_MEMORY || status == PW_ERR_CANCELLED) {
             pw_error_set(err, status, "%s", failure.message);
-        else if (status != PW_OK)
+        } else if (status != PW_OK) {
             nr->run->units[unit].unproven = true;
+            pw_divergence_settle(nr->run, nr->run->unit_rows[unit], PW_NODE_FAILED, failure.message);
+        }
     }
     if (status == PW_OK) {
         memset(values, 0, (size_t)nr->out_count * sizeof *values);
@@ -267,6 +269,10 @@ pw_status pw_divergence_member(struct pw_node_run *nr, struct pw_error *err)
     state->left--;
     state->unproven |= nr->failed || nr->drawn;
     status = unit_row(run, unit, &row, err);
+    if (status == PW_OK && nr->failed)
+        pw_divergence_settle(run, row, PW_NODE_FAILED, "one of its nodes failed");
+    else if (status == PW_OK && nr->drawn)
+        pw_divergence_settle(run, row, PW_NODE_DRAWN, "one of its nodes draws");
     if (status == PW_OK && !state->unproven)
         status = unit_values(nr, unit, err);
     if (status != PW_OK)
@@ -276,8 +282,6 @@ pw_status pw_divergence_member(struct pw_node_run *nr, struct pw_error *err)
         if (run->exposed[number] & UINT64_C(1) << (o & 63) && nr->out[o].ref.kind != PW_VALUE_NONE)
             status = judge_exposed(nr, row, o, err);
     if (status == PW_OK && !state->left) {
-        if (state->unproven)
-            pw_divergence_settle(run, row, PW_NODE_FAILED, "one of its nodes gave no evidence");
         status = pw_divergence_push(run, row, err);
         row->runs++;
     }

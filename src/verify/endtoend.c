@@ -179,15 +179,17 @@ static void first_of(const struct pw_endtoend_node *row, bool is, size_t *best, 
     *out = row->node;
 }
 
-/* A pattern counts as a culprit of its own only when none of its nodes is one. */
-static bool has_culprit_node(const struct pw_divergence *run, size_t pattern)
+/* A pattern counts as a culprit, or failed, of its own only when none of its nodes is. */
+static bool is_own(const struct pw_divergence *run, size_t pattern, pw_node_standing standing)
 {
     const struct pw_inventory *inventory = run->request->inventory;
 
+    if (!run->unit_rows[pattern] || run->unit_rows[pattern]->standing != standing)
+        return false;
     for (size_t i = 0; i < inventory->node_number_count; i++)
-        if (run->unit_of[i] == (int)pattern && run->rows[i] && run->rows[i]->standing == PW_NODE_CULPRIT)
-            return true;
-    return false;
+        if (run->unit_of[i] == (int)pattern && run->rows[i] && run->rows[i]->standing == standing)
+            return false;
+    return true;
 }
 
 static void count_rows(struct pw_divergence *run)
@@ -210,9 +212,10 @@ static void count_rows(struct pw_divergence *run)
         first_of(row, row->nonfinite_origin, &nonfinite, &totals->nonfinite_origin);
         first_of(row, row->reference_nan, &nan, &totals->reference_nan);
     }
-    for (size_t i = 0; i < inventory->pattern_count; i++)
-        totals->culprits +=
-            run->unit_rows[i] && run->unit_rows[i]->standing == PW_NODE_CULPRIT && !has_culprit_node(run, i);
+    for (size_t i = 0; i < inventory->pattern_count; i++) {
+        totals->culprits += is_own(run, i, PW_NODE_CULPRIT);
+        totals->failed += is_own(run, i, PW_NODE_FAILED);
+    }
     totals->target_nodes = run->target.target_nodes;
     totals->host_nodes = run->target.host_nodes;
     totals->cast_nodes = run->target.cast_nodes;

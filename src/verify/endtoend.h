@@ -29,8 +29,9 @@ typedef enum {
     PW_NODE_CULPRIT, /* its own error is above its tolerance */
     PW_NODE_VICTIM,  /* wrong because of a culprit before it */
     PW_NODE_DRIFT,   /* what arrived is above what all tolerances before it allow together, and no culprit is known */
-    PW_NODE_FAILED,  /* did not run on the target (crash, timeout, error): went on with the reference's values */
-    PW_NODE_DRAWN,   /* outputs are draws: judged by property; went on with the target's on both sides */
+    PW_NODE_FAILED,  /* a run on the target failed (crash, timeout, error): what did not come is the reference's */
+    PW_NODE_DRAWN,   /* outputs are draws: judged by property; went on with the target's on both sides; or a pattern
+                        with such a node, judged no further */
     PW_NODE_STANDING_COUNT
 } pw_node_standing;
 const char *pw_node_standing_name(pw_node_standing standing); /* "held", "culprit", … */
