@@ -59,6 +59,7 @@ int pw_cmd_workbench(int argc, char **argv)
     session_options = (struct pw_session_options){.model_path = options.arg_count ? options.args[0] : NULL,
                                                   .project = options.project,
                                                   .db = options.db,
+                                                  .asked = true,
                                                   .ops_dirs = dirs,
                                                   .ops_dir_count = options.ops_dir_count,
                                                   .bindings = options.dims[0],

@@ -49,9 +49,9 @@ static void take_shared(struct pw_session *session)
     session->inputs = shared->has_inputs ? &shared->inputs : NULL;
 }
 
-static pw_status start_threads(struct pw_session *session, struct pw_error *err)
+static pw_status start_threads(struct pw_session *session, bool asked, struct pw_error *err)
 {
-    if (session->db[0] || session->triage) {
+    if (session->db[0] || session->triage || asked) {
         if (pthread_create(&session->writer, NULL, pw_session_writer, session) != 0)
             return pw_error_set(err, PW_ERR_INTERNAL, "no thread for the store");
         session->writer_started = true;
@@ -85,7 +85,7 @@ static pw_status open_session(const struct pw_session_options *options, struct p
         status = pw_session_shared_read(options, &session->shared, err);
     if (status == PW_OK) {
         take_shared(session);
-        status = start_threads(session, err);
+        status = start_threads(session, options->asked, err);
     }
     if (status == PW_OK) {
         if (session->shared->binding_count != session->shared->given_count)

@@ -46,6 +46,7 @@ struct pw_session_options {
     uint64_t seed;
     int jobs;
     bool triage;                    /* follow the triage file (PW_EVENT_TRIAGE) and take decisions */
+    bool asked;                     /* questions are answered, files saved, also where nothing is recorded */
     struct pw_verify_effort effort; /* of verify jobs; texts must outlive the session */
 };
 

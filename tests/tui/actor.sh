@@ -48,6 +48,7 @@ plays failures run.onnx --target plugin:./actor.so
 plays broken all.onnx --target plugin:./actor.so:nonsense
 plays targets run.onnx --target plugin:./actor.so --target reference
 plays two run.onnx --target plugin:./actor.so --target reference
+plays nostore run.onnx --db '' --target plugin:./actor.so --target reference
 plays trends run.onnx --target plugin:./actor.so
 plays endtoend run.onnx --target plugin:./actor.so
 goes_on recorded run.onnx --target plugin:./actor.so
