@@ -276,6 +276,43 @@ static bool part_of_lines(struct pw_tui *tui, struct pw_tui_export *export)
     return export->next < lines->count;
 }
 
+/* Keeps what is listed: a result or a key would bring rows into another order between the parts. */
+static bool keep_items(const struct pw_tui *tui, struct pw_tui_export *export)
+{
+    export->items = pw_calloc(tui->item_count + 1, sizeof *export->items);
+    export->groups = pw_calloc(tui->group_count + 1, sizeof *export->groups);
+    if (!export->items || !export->groups)
+        return false;
+    export->item_count = tui->item_count;
+    export->cursor = tui->cursor;
+    export->group = tui->group;
+    for (size_t i = 0; i < tui->item_count; i++)
+        export->items[i] = tui->items[i];
+    for (size_t g = 0; g < tui->group_count; g++)
+        export->groups[g] = tui->groups[g];
+    return true;
+}
+
+/* What the model lists and what the export lists take each other's place. */
+static void swap_items(struct pw_tui *tui, struct pw_tui_export *export)
+{
+    struct pw_tui_item *items = tui->items;
+    struct pw_tui_group *groups = tui->groups;
+    size_t count = tui->item_count, cursor = tui->cursor;
+    pw_group group = tui->group;
+
+    tui->items = export->items;
+    tui->groups = export->groups;
+    tui->item_count = export->item_count;
+    tui->cursor = export->cursor;
+    tui->group = export->group;
+    export->items = items;
+    export->groups = groups;
+    export->item_count = count;
+    export->cursor = cursor;
+    export->group = group;
+}
+
 /* The inventory as it looks, but for its scroll. */
 static bool part_of_inventory(struct pw_tui *tui, struct pw_tui_export *export)
 {
@@ -283,8 +320,11 @@ static bool part_of_inventory(struct pw_tui *tui, struct pw_tui_export *export)
     struct pw_canvas canvas = {.ascii = tui->ascii};
     struct pw_error err = {0};
 
-    if (!still_the_same(export, tui->item_count))
-        return true;
+    if (!export->items && !keep_items(tui, export)) {
+        export->text.failed = true;
+        return false;
+    }
+    swap_items(tui, export);
     left = tui->item_count - export->next;
     left = left < PART_ROWS ? left : PART_ROWS;
     if (pw_canvas_resize(&canvas, (int)left + (export->next ? 0 : 2), tui->columns < 100 ? 100 : tui->columns, &err) ==
@@ -295,7 +335,9 @@ static bool part_of_inventory(struct pw_tui *tui, struct pw_tui_export *export)
         export->text.failed = true;
     }
     pw_canvas_clear(&canvas);
-    return export->next < tui->item_count;
+    left = tui->item_count - export->next;
+    swap_items(tui, export);
+    return left > 0;
 }
 
 bool pw_tui_export_part(struct pw_tui *tui, struct pw_tui_export *export)
@@ -317,7 +359,14 @@ bool pw_tui_export_part(struct pw_tui *tui, struct pw_tui_export *export)
     tui->at = at;
     tui->screen = screen;
     tui->columns = columns;
-    return more && !export->text.failed;
+    more = more && !export->text.failed;
+    if (!more) {
+        pw_free(export->items);
+        pw_free(export->groups);
+        export->items = NULL;
+        export->groups = NULL;
+    }
+    return more;
 }
 
 /* ---- deciding ---- */

@@ -624,7 +624,12 @@ struct pw_tui_export {
     size_t next, count; /* line or row; of how many when it began */
     pw_node_order sort; /* of nodes, when it began; so are these */
     bool only_divergent, finished;
-    const bool *only;   /* not followed */
+    const bool *only; /* not followed */
+    /* Of the inventory what was listed when it began; owned, until the last part is taken. */
+    struct pw_tui_item *items;
+    size_t item_count, cursor;
+    struct pw_tui_group *groups;
+    pw_group group;
     struct pw_buf text; /* so far; owned */
 };
 void pw_tui_export_begin(struct pw_tui *tui, const char *path, struct pw_tui_export *export);
