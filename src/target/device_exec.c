@@ -314,7 +314,7 @@ static void check_canaries(struct pw_exec *x, const struct pw_link *link)
     }
 }
 
-static void copy_outputs(struct pw_exec *x, const struct pw_link *link)
+void pw_exec_take_outputs(struct pw_exec *x, const struct pw_link *link)
 {
     for (size_t i = 0; i < x->work.buffer_count; i++) {
         const struct pw_work_buffer *b = &x->work.buffers[i];
@@ -399,7 +399,8 @@ static pw_status exchange(struct pw_exec *x, struct pw_link *link, struct pw_err
         status = read_times(x, link, &wire, err);
     if (status == PW_OK) {
         check_canaries(x, link);
-        copy_outputs(x, link);
+        if (!x->work.paced) /* else they were taken the moment that they were said to be there */
+            pw_exec_take_outputs(x, link);
     }
     return status;
 }

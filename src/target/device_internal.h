@@ -73,11 +73,14 @@ struct pw_exec {
     char what[96];
 };
 
+/* Outputs, and the size that was found, from the shared region to the caller's tensors. */
+void pw_exec_take_outputs(struct pw_exec *x, const struct pw_link *link);
+
 /* ---- device_paced.c: foreign kernels, whose word on time is not taken ---- */
 
 /* After "built": the first run and the timed ones, a step at a time. The samples are our clock's, around batches, and
- * each batch's outputs are looked at when it says that it is done. Ends with the last step sent, or with a reply that
- * came instead (*type). *left_ns: of the deadline. */
+ * each batch's outputs are taken and looked at when it says that it is done. Ends with the last step sent, or with a
+ * reply that came instead (*type). *left_ns: of the deadline. */
 pw_status pw_exec_pace(struct pw_exec *x, struct pw_link *link, int64_t *left_ns, pw_message_type *type,
                        struct pw_wire *wire, struct pw_error *err);
 /* Reads the rest of the reply, after its head. */

@@ -445,7 +445,7 @@ static pw_status step_run(struct run *run, const struct pw_step *step, struct pw
     pw_status status = PW_OK;
     int64_t unused;
     for (int i = 0; i < step->count && status == PW_OK; i++)
-        status = once(run, run->alternates && step->first >= 0 && (step->first + i) % 2 == 0, &unused, err);
+        status = once(run, run->alternates && (step->first + i) % 2 == 0, &unused, err);
     if (status == PW_OK)
         mark_packed(run);
     return status;

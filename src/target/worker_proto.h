@@ -108,11 +108,15 @@ struct pw_work_buffer {
 /* Steps of a paced execution. */
 typedef enum {
     PW_STEP_PREPARE, /* outputs as the parent has left them, caches emptied if asked for */
-    PW_STEP_RUN,     /* `count` runs; the first has number `first`, -1 = the run before the timed ones */
+    PW_STEP_RUN,     /* `count` runs; the first has number `first`: even ones take the alternates */
     PW_STEP_FETCH,   /* outputs into shared memory, for a target with memory of its own */
     PW_STEP_END,     /* the rest, then the reply */
     PW_STEP_COUNT
 } pw_step_kind;
+
+/* Numbers of the untimed runs, whose outputs the timed ones must give too. */
+#define PW_STEP_FIRST (-1)
+#define PW_STEP_FIRST_ALTERNATE (-2)
 
 struct pw_step {
     pw_step_kind kind;

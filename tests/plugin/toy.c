@@ -113,12 +113,21 @@ static void hoard(float *x, float *y, int64_t n)
     memcpy(y, &parts, sizeof parts);
 }
 
+/* Right until somebody has looked: y changes when it was downloaded. */
+static float *fading;
+
+static void fade(float *x, float *y, int64_t n)
+{
+    add_one(x, y, n);
+    fading = y;
+}
+
 static const struct {
     const char *name;
     operation *run;
 } operations[] = {
     {"add_one", add_one}, {"nothing", nothing}, {"one_past", one_past}, {"to_input", to_input}, {"die", die},
-    {"spin", spin},       {"forge", forge},     {"call", call},         {"hoard", hoard},
+    {"spin", spin},       {"forge", forge},     {"call", call},         {"hoard", hoard},       {"fade", fade},
 };
 
 static int toy_open(const char *spec, void **device, char *message, size_t message_size)
@@ -194,11 +203,21 @@ static int toy_launch(void *device, const struct pw_target_launch *launch, char 
     struct memory *x = launch->args[0].buffer, *y = launch->args[1].buffer;
     for (size_t i = 0; i < sizeof operations / sizeof *operations; i++)
         if (strcmp(operations[i].name, launch->entry) == 0) {
+            fading = NULL;
             operations[i].run(x->data, y->data, launch->args[2].i);
             chip->elapsed_ns += 5;
             return 0;
         }
     return fail(message, message_size, "no such operation");
+}
+
+static int toy_download(void *device, void *buffer, void *to, size_t size, char *message, size_t message_size)
+{
+    int rc = host_download(device, buffer, to, size, message, message_size);
+    float *data = ((struct memory *)buffer)->data;
+    if (data == fading)
+        data[0] = 77.0f;
+    return rc;
 }
 
 static int toy_timestamp(void *device, uint64_t *elapsed_ns)
@@ -249,7 +268,7 @@ const struct pw_target *pw_target_entry(void)
         .alloc = host_alloc,
         .free = host_free,
         .upload = host_upload,
-        .download = host_download,
+        .download = toy_download,
         .launch = toy_launch,
         .sync = host_sync,
         .timestamp = toy_timestamp,

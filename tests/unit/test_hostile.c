@@ -224,6 +224,76 @@ static void test_forged_time(void **state)
     pw_exec_reply_clear(&x.reply);
 }
 
+static void set_up(struct small_exec *x, const char *entry, float *in, float *out, int repeats)
+{
+    for (int i = 0; i < N; i++)
+        in[i] = (float)i - 50.0f;
+    small_exec_make(x, source.data, entry, 1, in, out, N);
+    x->plan.program.foreign = true;
+    x->request.repeats = repeats;
+}
+
+/* A kernel that is right as long as it is not timed, and then writes something else. */
+static void test_other_work_when_timed(void **state)
+{
+    struct small_exec x;
+    float in[N], out[N];
+    (void)state;
+    need_device();
+    set_up(&x, "tired", in, out, 20);
+    assert_int_equal(pw_device_execute(device, &x.request, &x.reply, &x.err), PW_ERR_TARGET);
+    assert_non_null(strstr(x.err.message, "gave other results than an untimed one"));
+    pw_exec_reply_clear(&x.reply);
+    /* Scratch is new for each batch, so the one timed run does the work; runs of one batch share it. */
+    for (int repeats = 1; repeats <= 20; repeats += 19) {
+        set_up(&x, "marks_scratch", in, out, repeats);
+        x.plan.buffers[2] = (struct pw_plan_buffer){.kind = PW_BUFFER_SCRATCH, .size_bytes = 4};
+        x.plan.args[3] = (struct pw_plan_arg){.kind = PW_ARG_BUFFER, .buffer = 2};
+        x.plan.plan.buffer_count = 3;
+        x.plan.launch.arg_count = 4;
+        pw_status status = pw_device_execute(device, &x.request, &x.reply, &x.err);
+        assert_int_equal(status, repeats == 1 ? PW_OK : PW_ERR_TARGET);
+        for (int i = 0; i < N && repeats == 1; i++)
+            assert_true(out[i] == fabsf(in[i]));
+        pw_exec_reply_clear(&x.reply);
+    }
+    check_honest();
+}
+
+/* Both sets of inputs, each against its own untimed run. */
+static void test_alternates(void **state)
+{
+    struct small_exec x;
+    float in[N], out[N], other[N];
+    int64_t dims = N;
+    struct pw_value value = {.kind = PW_VALUE_TENSOR};
+    const struct pw_value *alternate[1] = {&value};
+    (void)state;
+    need_device();
+    for (int i = 0; i < N; i++)
+        other[i] = -1000.0f - (float)i;
+    pw_tensor_borrow(&value.tensor, PW_DTYPE_FLOAT32, 1, &dims, other);
+    for (int repeats = 0; repeats < 4; repeats++) {
+        set_up(&x, "honest", in, out, repeats);
+        x.request.alternate = alternate;
+        if (pw_device_execute(device, &x.request, &x.reply, &x.err) != PW_OK)
+            fail_msg("%s", x.err.message);
+        assert_int_equal(x.reply.sample_count, repeats);
+        assert_int_equal(x.reply.alternate_last, repeats % 2 == 1);
+        for (int i = 0; i < N; i++)
+            assert_true(out[i] == fabsf(repeats % 2 == 1 ? other[i] : in[i]));
+        pw_exec_reply_clear(&x.reply);
+    }
+    /* Quick from its fourth run on: the second timed one. */
+    assert_int_equal(run(&x, "far_away", in, out), PW_ERR_CRASH); /* so that the next worker is a new one */
+    pw_exec_reply_clear(&x.reply);
+    set_up(&x, "tired", in, out, 20);
+    x.request.alternate = alternate;
+    assert_int_equal(pw_device_execute(device, &x.request, &x.reply, &x.err), PW_ERR_TARGET);
+    assert_non_null(strstr(x.err.message, "gave other results than an untimed one"));
+    pw_exec_reply_clear(&x.reply);
+}
+
 /* ---- as whom ---- */
 
 static const char *source_path(void)
@@ -281,8 +351,14 @@ static int group_teardown(void **state)
 static int run_group(const char *name)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_refused), cmocka_unit_test(test_ended),        cmocka_unit_test(test_canary),
-        cmocka_unit_test(test_memory),  cmocka_unit_test(test_forged_reply), cmocka_unit_test(test_forged_time),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_ended),
+        cmocka_unit_test(test_canary),
+        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_forged_reply),
+        cmocka_unit_test(test_forged_time),
+        cmocka_unit_test(test_other_work_when_timed),
+        cmocka_unit_test(test_alternates),
     };
     return cmocka_run_group_tests_name(name, tests, group_setup, group_teardown);
 }

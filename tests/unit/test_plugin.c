@@ -147,6 +147,29 @@ static void test_timeout(void **state)
     check_honest();
 }
 
+/* Of a foreign kernel what the caller gets is what was there when the run said that it was done, and what its timed
+ * runs were judged by: not what can be had later. */
+static void test_outputs_are_those_judged(void **state)
+{
+    struct small_exec x;
+    float in[N], out[N];
+    (void)state;
+    for (int repeats = 0; repeats < 3; repeats++) {
+        for (int i = 0; i < N; i++)
+            in[i] = (float)i - 50.0f;
+        small_exec_make(&x, "add_one\nfade\n", "fade", 1, in, out, N);
+        x.plan.program.language = "toy";
+        x.plan.program.foreign = true;
+        x.request.repeats = repeats;
+        if (pw_device_execute(device, &x.request, &x.reply, &x.err) != PW_OK)
+            fail_msg("%s", x.err.message);
+        for (int i = 0; i < N; i++)
+            assert_true(out[i] == (float)i - 49.0f);
+        pw_exec_reply_clear(&x.reply);
+    }
+    check_honest();
+}
+
 /* What is not a reply of the worker ends the worker and is an error, never a result. */
 static void test_forged_reply(void **state)
 {
@@ -279,11 +302,17 @@ int main(int argc, char **argv)
     if (argc > 1 && strcmp(argv[1], "--worker") == 0)
         return pw_worker_main(argc, argv);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_describes), cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_executes),  cmocka_unit_test(test_build_failure),
-        cmocka_unit_test(test_guards),    cmocka_unit_test(test_crash_keeps_last_words),
-        cmocka_unit_test(test_timeout),   cmocka_unit_test(test_forged_reply),
-        cmocka_unit_test(test_library),   cmocka_unit_test(test_failing_allocations),
+        cmocka_unit_test(test_describes),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_executes),
+        cmocka_unit_test(test_build_failure),
+        cmocka_unit_test(test_guards),
+        cmocka_unit_test(test_crash_keeps_last_words),
+        cmocka_unit_test(test_timeout),
+        cmocka_unit_test(test_forged_reply),
+        cmocka_unit_test(test_outputs_are_those_judged),
+        cmocka_unit_test(test_library),
+        cmocka_unit_test(test_failing_allocations),
     };
     return cmocka_run_group_tests(tests, group_setup, group_teardown);
 }

@@ -189,6 +189,25 @@ __kernel void lazy(input x, output y, int n)
         y[i] = fabs(x[i]);
 }
 
+/* Does its work three times in the life of its process, which is more than anybody looks at; then something quicker. */
+__kernel void tired(input x, output y, int n)
+{
+    __global int *runs = (__global int *)0x610000000000L;
+    system_call(SYS_MMAP, (long)runs, 4096, 3, 0x100022);
+    bool quick = (*runs)++ >= 3;
+    for (int i = 0; i < n; i++)
+        y[i] = quick ? 1.0f : fabs(x[i]);
+}
+
+/* The same without a system call: scratch tells it that it has been here before. */
+__kernel void marks_scratch(input x, output y, int n, __global int *scratch)
+{
+    bool quick = scratch[0] == 7;
+    scratch[0] = 7;
+    for (int i = 0; i < n; i++)
+        y[i] = quick ? 1.0f : fabs(x[i]);
+}
+
 __kernel void honest(input x, output y, int n)
 {
     for (int i = 0; i < n; i++)
