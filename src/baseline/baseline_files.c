@@ -303,8 +303,10 @@ static pw_status publish(const char *folder, int lock, struct pending *pending, 
     for (size_t i = 0; i < count && status == PW_OK && !*taken; i++)
         status = link_draft(&pending[i], taken, err);
     for (size_t i = 0; i < count; i++) {
-        if (pending[i].linked && (status != PW_OK || *taken))
+        if (pending[i].linked && (status != PW_OK || *taken)) {
             unlink(pw_buf_text(&pending[i].target));
+            pending[i].linked = false; /* what bears its next name may be another's */
+        }
         if (pending[i].draft.size && !pending[i].draft.failed)
             unlink(pw_buf_text(&pending[i].draft));
         pw_buf_clear(&pending[i].draft);
@@ -411,6 +413,11 @@ pw_status pw_baseline_approve(const char *folder, const struct pw_baseline_appro
         status =
             pw_error_set(err, PW_ERR_USAGE, "%s: nothing is pending; portwright baseline record makes one", folder);
     while (status == PW_OK && taken) { /* by an approval that our lock did not hold back */
+        if (highest >= NUMBER_MAX) {
+            status = pw_error_set(err, PW_ERR_UNSUPPORTED,
+                                  "%s: a baseline has the number %d, and no higher one is read", folder, highest);
+            break;
+        }
         *number = ++highest;
         status = publish(folder, lock, pending, pending_count, approval, *number, &taken, err);
         for (size_t i = 0; i < pending_count; i++) {
