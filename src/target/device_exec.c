@@ -405,8 +405,8 @@ static pw_status exchange(struct pw_exec *x, struct pw_link *link, struct pw_err
     return status;
 }
 
-/* Kernels from outside never share a worker with others; one kernel's launches may share one. keys (may be NULL): of
- * the plan's programs. */
+/* Kernels from outside never share a worker with others; one kernel's launches may share one. A kernel is all of its
+ * sources. keys (may be NULL): of the plan's programs. */
 static pw_status want_of(const struct pw_plan *plan, struct pw_hash128 *keys, struct pw_pool_want *want,
                          struct pw_error *err)
 {
@@ -420,10 +420,9 @@ static pw_status want_of(const struct pw_plan *plan, struct pw_hash128 *keys, st
         if (keys)
             keys[i] = key;
         want->program = pw_hash64(&key, sizeof key, want->program) | 1;
-        if (program->foreign) {
-            want->foreign = true;
-            want->kernel = pw_hash128(program->source, strlen(program->source));
-        }
+        struct pw_hash128 parts[2] = {want->kernel, pw_hash128(program->source, strlen(program->source))};
+        want->foreign = want->foreign || program->foreign;
+        want->kernel = pw_hash128(parts, sizeof parts);
     }
     return PW_OK;
 }

@@ -128,7 +128,8 @@ size_t pw_worker_window_bytes(const struct pw_slot *slot); /* with its guard pag
 /* Before the windows of an execution are asked for, `bytes` together. keep: those that are there may serve again, where
  * the next execution's buffers are as the last one's. */
 pw_status pw_worker_windows_begin(struct pw_worker_region *region, size_t bytes, bool keep, struct pw_error *err);
-/* The next one: a slot of the region between guard pages. It stays the region's. */
+/* The next one: a slot of the region between guard pages. It stays the region's. When the system refuses, here or at
+ * the end, all windows of the region are gone, also those of this execution. */
 pw_status pw_worker_window(struct pw_worker_region *region, const struct pw_slot *slot, struct pw_worker_buffer *out,
                            struct pw_error *err);
 /* All have been asked for: others become inaccessible. */

@@ -25,6 +25,16 @@ static size_t end_of(const struct pw_worker_window *window)
     return window->at + window->pages + 2 * PW_WORKER_GUARD_BYTES;
 }
 
+/* A call that failed may have unmapped what was there: nothing of the range is a window any more, nor free for others
+ * to map, which the next window there would overwrite. */
+static void give_up(struct pw_worker_region *region)
+{
+    region->window_count = region->used = 0;
+    if (mmap(region->base, region->reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,
+             0) == MAP_FAILED)
+        pw_worker_windows_drop(region);
+}
+
 /* Only the first `keep` windows stay. */
 static pw_status cut(struct pw_worker_region *region, size_t keep, struct pw_error *err)
 {
@@ -32,8 +42,11 @@ static pw_status cut(struct pw_worker_region *region, size_t keep, struct pw_err
         return PW_OK;
     size_t from = region->windows[keep].at, to = end_of(&region->windows[region->window_count - 1]);
     if (mmap(region->base + from, to - from, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,
-             0) == MAP_FAILED)
-        return pw_error_set(err, PW_ERR_TARGET, "closing %zu bytes of buffers: %s", to - from, strerror(errno));
+             0) == MAP_FAILED) {
+        int error = errno;
+        give_up(region);
+        return pw_error_set(err, PW_ERR_TARGET, "closing %zu bytes of buffers: %s", to - from, strerror(error));
+    }
     region->window_count = keep;
     return PW_OK;
 }
@@ -74,8 +87,11 @@ static pw_status open_window(struct pw_worker_region *region, const struct pw_sl
     if (status != PW_OK)
         return status;
     if (slot->pages > 0 && mmap(region->base + at + PW_WORKER_GUARD_BYTES, slot->pages, protection,
-                                MAP_SHARED | MAP_FIXED, region->fd, (off_t)slot->offset) == MAP_FAILED)
-        return pw_error_set(err, PW_ERR_TARGET, "mapping a buffer of %zu bytes: %s", slot->pages, strerror(errno));
+                                MAP_SHARED | MAP_FIXED, region->fd, (off_t)slot->offset) == MAP_FAILED) {
+        int error = errno;
+        give_up(region);
+        return pw_error_set(err, PW_ERR_TARGET, "mapping a buffer of %zu bytes: %s", slot->pages, strerror(error));
+    }
     region->windows[region->window_count++] =
         (struct pw_worker_window){.at = at, .offset = slot->offset, .pages = slot->pages};
     return PW_OK;

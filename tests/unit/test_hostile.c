@@ -294,6 +294,38 @@ static void test_alternates(void **state)
     pw_exec_reply_clear(&x.reply);
 }
 
+/* A plan of two programs from outside is a kernel of its own: a worker that ran the first is no fresh one for who
+ * brings the second alone. */
+static void test_two_programs(void **state)
+{
+    struct small_exec x;
+    float in[N], out[N];
+    (void)state;
+    need_device();
+    struct pw_buf second = {0};
+    pw_buf_printf(&second, "%s\n/* another kernel */\n", source.data);
+    assert_false(second.failed);
+    set_up(&x, "lazy", in, out, 0);
+    struct pw_plan_program programs[2] = {x.plan.program, x.plan.program};
+    struct pw_plan_launch launches[2] = {x.plan.launch, x.plan.launch};
+    programs[1].source = second.data;
+    launches[1].program = 1;
+    launches[1].entry = "honest";
+    x.plan.plan.programs = programs;
+    x.plan.plan.launches = launches;
+    x.plan.plan.program_count = x.plan.plan.launch_count = 2;
+    assert_int_equal(pw_device_execute(device, &x.request, &x.reply, &x.err), PW_OK);
+    pw_exec_reply_clear(&x.reply);
+    /* It works once in the life of its process. */
+    set_up(&x, "lazy", in, out, 0);
+    x.plan.program.source = second.data;
+    assert_int_equal(pw_device_execute(device, &x.request, &x.reply, &x.err), PW_OK);
+    for (int i = 0; i < N; i++)
+        assert_true(out[i] == fabsf(in[i]));
+    pw_exec_reply_clear(&x.reply);
+    pw_buf_clear(&second);
+}
+
 /* ---- as whom ---- */
 
 static const char *source_path(void)
@@ -359,6 +391,7 @@ static int run_group(const char *name)
         cmocka_unit_test(test_forged_time),
         cmocka_unit_test(test_other_work_when_timed),
         cmocka_unit_test(test_alternates),
+        cmocka_unit_test(test_two_programs),
     };
     return cmocka_run_group_tests_name(name, tests, group_setup, group_teardown);
 }

@@ -2,6 +2,7 @@
 #include "base/compiler.h" /* first: GNU extensions of the system headers */
 
 #include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -191,6 +192,38 @@ static void test_outside_is_refused(void **state)
     clear_region(&region);
 }
 
+/* The system refuses a window: the others are gone, and where they were is nobody's until they come again. */
+static void test_refused_by_the_system(void **state)
+{
+    struct pw_worker_region region = make_region(false);
+    const struct pw_slot first[] = {slot_at(0, 2), slot_at(2, 1), slot_at(3, 2)};
+    const struct pw_slot second[] = {slot_at(0, 2), slot_at(3, 2), slot_at(5, 1)};
+    size_t page = pw_shm_page();
+    struct pw_worker_buffer out[3], again[3];
+    int good = region.fd, sealed = memfd_create("sealed", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    (void)state;
+    assert_true(sealed >= 0);
+    assert_int_equal(ftruncate(sealed, (off_t)region.size), 0);
+    assert_int_equal(fcntl(sealed, F_ADD_SEALS, F_SEAL_WRITE), 0);
+    assert_int_equal(open_all(&region, first, 3, true, out), PW_OK);
+    region.fd = sealed;
+    assert_int_equal(open_all(&region, second, 3, true, again), PW_ERR_TARGET);
+    region.fd = good;
+    for (int i = 0; i < 3; i++)
+        assert_false(readable(out[i].data));
+    /* Another thread maps something of its own, and keeps it. */
+    uint8_t *other = mmap(out[1].data, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(other != MAP_FAILED);
+    *other = 99;
+    assert_int_equal(open_all(&region, first, 3, true, again), PW_OK);
+    assert_int_equal(*other, 99);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(*again[i].data, first[i].offset / page + 1);
+    munmap(other, page);
+    close(sealed);
+    clear_region(&region);
+}
+
 static void test_grows(void **state)
 {
     struct pw_worker_region region = make_region(false);
@@ -220,9 +253,13 @@ static int setup(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_each_between_guards),        cmocka_unit_test(test_inputs_are_read_only),
-        cmocka_unit_test(test_unused_become_inaccessible), cmocka_unit_test(test_same_are_kept_others_replaced),
-        cmocka_unit_test(test_outside_is_refused),         cmocka_unit_test(test_grows),
+        cmocka_unit_test(test_each_between_guards),
+        cmocka_unit_test(test_inputs_are_read_only),
+        cmocka_unit_test(test_unused_become_inaccessible),
+        cmocka_unit_test(test_same_are_kept_others_replaced),
+        cmocka_unit_test(test_outside_is_refused),
+        cmocka_unit_test(test_refused_by_the_system),
+        cmocka_unit_test(test_grows),
     };
     return cmocka_run_group_tests(tests, setup, NULL);
 }
