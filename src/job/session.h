@@ -100,7 +100,8 @@ struct pw_session_mark {
     const char *environment_id; /* throughput; else "" */
 };
 
-/* A node of a signature over the newest runs of the whole graph that the store keeps nodes of. */
+/* A node of a signature over the newest runs of the whole graph, with the dims of this session, that the store keeps
+ * nodes of. */
 #define PW_SESSION_NODE_RUNS 20
 #define PW_SESSION_TREND_NODES 100 /* of a signature */
 struct pw_session_node_trend {

@@ -380,8 +380,8 @@ pw_status pw_session_add_node_trends(struct pw_session *session, struct pw_store
             trends[i].isolated[run] = NAN;
     }
     if (count)
-        status = pw_store_node_points(store, session->graph_id, session->target, numbers, count, &scratch, &rows,
-                                      &row_count, err);
+        status = pw_store_node_points(store, session->graph_id, session->target, session->bindings_text, numbers, count,
+                                      &scratch, &rows, &row_count, err);
     if (status == PW_OK && row_count) {
         add_points(rows, row_count, numbers, trends, count, event);
         event->node_trends = trends;

@@ -66,8 +66,8 @@ struct pw_store_node_run {
 pw_status pw_store_node_run_latest(struct pw_store *store, const char *graph, const char *target,
                                    struct pw_arena *arena, struct pw_store_node_run *run, struct pw_error *err);
 
-/* Figures of some nodes in the runs of the graph on the target whose nodes are kept and that are over: by run, oldest
- * first, in the order of the run's list. Rows in the arena. */
+/* Figures of some nodes in the runs of the graph with these dims on the target whose nodes are kept and that are over:
+ * by run, oldest first, in the order of the run's list. Rows in the arena. */
 struct pw_store_node_point {
     int64_t run_id, begin_ms, node;
     pw_node_standing standing;
@@ -75,9 +75,9 @@ struct pw_store_node_point {
     double isolated, tolerance; /* NaN unknown */
     const char *environment_id; /* of the run; "" unknown */
 };
-pw_status pw_store_node_points(struct pw_store *store, const char *graph, const char *target, const size_t *numbers,
-                               size_t number_count, struct pw_arena *arena, struct pw_store_node_point **rows,
-                               size_t *count, struct pw_error *err);
+pw_status pw_store_node_points(struct pw_store *store, const char *graph, const char *target, const char *bindings,
+                               const size_t *numbers, size_t number_count, struct pw_arena *arena,
+                               struct pw_store_node_point **rows, size_t *count, struct pw_error *err);
 
 struct pw_store_run_row {
     int64_t id, begin_ms, end_ms; /* end 0: not ended */

@@ -359,9 +359,9 @@ static pw_status read_point(sqlite3_stmt *q, struct pw_arena *arena, void *out, 
     return read_standing((const char *)sqlite3_column_text(q, 3), &row->standing, err);
 }
 
-pw_status pw_store_node_points(struct pw_store *store, const char *graph, const char *target, const size_t *numbers,
-                               size_t number_count, struct pw_arena *arena, struct pw_store_node_point **rows,
-                               size_t *count, struct pw_error *err)
+pw_status pw_store_node_points(struct pw_store *store, const char *graph, const char *target, const char *bindings,
+                               const size_t *numbers, size_t number_count, struct pw_arena *arena,
+                               struct pw_store_node_point **rows, size_t *count, struct pw_error *err)
 {
     static const struct pw_store_rows kind = {"nodes of earlier runs could not be read",
                                               sizeof(struct pw_store_node_point), read_point};
@@ -371,8 +371,8 @@ pw_status pw_store_node_points(struct pw_store *store, const char *graph, const 
 
     pw_buf_puts(&sql, "SELECT f.run, run.begin_ms, f.node, f.standing, f.time_ns, f.isolated, f.tolerance,"
                       " run.environment_id FROM node_figure f JOIN run ON run.id = f.run"
-                      " WHERE f.run IN (SELECT id FROM run WHERE graph = ?1 AND target = ?2 AND end_ms IS NOT NULL)"
-                      " AND f.node IN (");
+                      " WHERE f.run IN (SELECT id FROM run WHERE graph = ?1 AND target = ?2 AND bindings = ?3"
+                      " AND end_ms IS NOT NULL) AND f.node IN (");
     for (size_t i = 0; i < number_count; i++)
         pw_buf_printf(&sql, "%s%zu", i ? "," : "", numbers[i]);
     pw_buf_puts(&sql, ") ORDER BY f.run, f.place");
@@ -380,6 +380,7 @@ pw_status pw_store_node_points(struct pw_store *store, const char *graph, const 
     if (status == PW_OK) {
         pw_store_bind_text(q, 1, graph);
         pw_store_bind_text(q, 2, target);
+        pw_store_bind_text(q, 3, bindings);
         status = pw_store_collect(store, status, q, &kind, arena, rows, count, err);
     }
     pw_buf_clear(&sql);

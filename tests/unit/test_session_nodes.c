@@ -227,6 +227,46 @@ static void test_trends_as_told(void **state)
     pw_session_close(session);
 }
 
+/* Runs with other dims take other times, and are no points of the same line. */
+static void test_trends_of_these_dims(void **state)
+{
+    static const int64_t sizes[] = {2, 300, 2};
+    struct pw_binding binding = {.name = "n"};
+    struct pw_session_options options = {.model_path = "dims.onnx",
+                                         .target = "reference",
+                                         .db = "dims.db",
+                                         .seed = 1,
+                                         .bindings = &binding,
+                                         .binding_count = 1};
+    struct pw_buf bytes = {0};
+    struct pw_error err = {0};
+
+    (void)state;
+    graph_text_bytes("input x float32[n,8]\ny = Tanh (x)\noutput y float32[n,8]\n", NULL, 17, &bytes);
+    assert_int_equal(pw_file_write("dims.onnx", bytes.data, bytes.size, &err), PW_OK);
+    pw_buf_clear(&bytes);
+    for (int i = 0; i < 3; i++) {
+        struct pw_session *session = NULL;
+        struct pw_event *event;
+
+        binding.value = sizes[i];
+        assert_int_equal(pw_session_open(&options, &session, &err), PW_OK);
+        assert_int_equal(
+            pw_session_run(session, &(struct pw_session_run_options){.mode = PW_ENDTOEND_NODES}, NULL, &err), PW_OK);
+        while ((event = next(session))->kind != PW_EVENT_FINISHED)
+            pw_event_free(event);
+        assert_false(event->failed);
+        pw_event_free(event);
+        assert_int_equal(pw_session_ask(session, PW_ASK_HISTORY, 0, NULL, NULL, &err), PW_OK);
+        while ((event = next(session))->kind != PW_EVENT_ANSWER)
+            pw_event_free(event);
+        assert_int_equal(event->node_run_count, i < 2 ? 1 : 2);
+        assert_int_equal(event->node_runs[0], i == 1 ? 2 : 1);
+        pw_event_free(event);
+        pw_session_close(session);
+    }
+}
+
 static void test_back_as_told(void **state)
 {
     struct told before[NODES_MAX], after[NODES_MAX];
@@ -582,6 +622,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_back_as_told, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_trends_as_told, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_trends_of_these_dims, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_client_away, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_recorded_in_parts, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_rows_let_others_write, set_up, tear_down),

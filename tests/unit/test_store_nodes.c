@@ -185,10 +185,12 @@ static void test_points(void **state)
     assert_int_equal(add_all(store, other, written, WRITTEN, &err), PW_OK);
     end(store, other, "held");
     second = write_run(store, 5);
-    assert_int_equal(pw_store_node_points(store, "g1", "opencl", numbers, 3, &arena, &rows, &count, &err), PW_OK);
+    assert_int_equal(pw_store_node_points(store, "g1", "opencl", "batch=2", numbers, 3, &arena, &rows, &count, &err),
+                     PW_OK);
     assert_int_equal(count, 2); /* the second is not over */
     end(store, second, "failed");
-    assert_int_equal(pw_store_node_points(store, "g1", "opencl", numbers, 3, &arena, &rows, &count, &err), PW_OK);
+    assert_int_equal(pw_store_node_points(store, "g1", "opencl", "batch=2", numbers, 3, &arena, &rows, &count, &err),
+                     PW_OK);
     assert_int_equal(count, 4);
     for (size_t i = 0; i < count; i++) {
         const struct pw_store_node_figure *is = &written[i % 2 ? 2 : 1];
@@ -201,9 +203,14 @@ static void test_points(void **state)
         assert_true(rows[i].isolated == is->isolated && rows[i].tolerance == is->tolerance);
         assert_string_equal(rows[i].environment_id, "");
     }
-    assert_int_equal(pw_store_node_points(store, "g1", "reference", numbers, 3, &arena, &rows, &count, &err), PW_OK);
+    assert_int_equal(pw_store_node_points(store, "g1", "reference", "batch=2", numbers, 3, &arena, &rows, &count, &err),
+                     PW_OK);
     assert_int_equal(count, 0);
-    assert_int_equal(pw_store_node_points(store, "g1", "opencl", numbers, 0, &arena, &rows, &count, &err), PW_OK);
+    assert_int_equal(pw_store_node_points(store, "g1", "opencl", "batch=20", numbers, 3, &arena, &rows, &count, &err),
+                     PW_OK);
+    assert_int_equal(count, 0);
+    assert_int_equal(pw_store_node_points(store, "g1", "opencl", "batch=2", numbers, 0, &arena, &rows, &count, &err),
+                     PW_OK);
     assert_int_equal(count, 0);
     pw_arena_clear(&arena);
     pw_store_close(store);
