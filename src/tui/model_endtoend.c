@@ -16,6 +16,7 @@ void pw_tui_endtoend_clear(struct pw_tui_endtoend *run)
 {
     pw_map_clear(&run->texts);
     pw_free(run->nodes);
+    pw_free(run->begun_ns);
     pw_free(run->layers);
     pw_free(run->order);
     pw_free(run->lines.of);
@@ -45,16 +46,6 @@ static bool room(void **items, size_t *cap, size_t count, size_t size)
     return true;
 }
 
-/* -1: it is in no signature. */
-static int signature_of(const struct pw_inventory *inventory, const struct pw_node *node)
-{
-    size_t number = !node                  ? SIZE_MAX
-                    : inventory->inference ? pw_inference_node_number(inventory->inference, node)
-                                           : node->index;
-
-    return number < inventory->node_number_count ? inventory->node_signature[number] : -1;
-}
-
 /* The run's own copy of what is said of a node, NULL when nothing is or memory is short: of a very long text the begin,
  * so that lines can be counted. */
 static const char *keep_text(struct pw_tui_endtoend *run, const char *text)
@@ -65,33 +56,31 @@ static const char *keep_text(struct pw_tui_endtoend *run, const char *text)
 }
 
 /* One more node, behind the others in time; not when memory is short. */
-static void add_node(struct pw_tui_endtoend *run, const struct pw_inventory *inventory,
-                     const struct pw_session_past_node *from)
+static void add_node(struct pw_tui_endtoend *run, const struct pw_session_past_node *from)
 {
-    const char *implementation = keep_text(run, from->implementation);
+    struct pw_error ignored = {0};
 
-    if (!room((void **)&run->nodes, &run->node_cap, run->node_count, sizeof *run->nodes))
+    if (PW_GROW(run->begun_ns, run->begun_cap, run->node_count / PW_TUI_BEGUN + 1, &ignored) != PW_OK ||
+        !room((void **)&run->nodes, &run->node_cap, run->node_count, sizeof *run->nodes))
         return;
+    if (run->node_count % PW_TUI_BEGUN == 0)
+        run->begun_ns[run->node_count / PW_TUI_BEGUN] = run->elapsed_ns;
     run->nodes[run->node_count++] = (struct pw_tui_node){.node = from->node,
                                                          .pattern = from->pattern,
-                                                         .signature = signature_of(inventory, from->node),
-                                                         .standing = from->standing,
+                                                         .standing = (uint8_t)from->standing,
                                                          .on_target = from->on_target,
                                                          .nonfinite_origin = from->nonfinite_origin,
                                                          .isolated = from->isolated,
                                                          .propagated = from->propagated,
                                                          .tolerance = from->tolerance,
-                                                         .begin_ns = run->elapsed_ns,
                                                          .time_ns = from->time_ns,
-                                                         .implementation = implementation ? implementation : "",
                                                          .text = keep_text(run, from->text)};
     run->elapsed_ns += from->time_ns;
     run->most_ns = from->time_ns > run->most_ns ? from->time_ns : run->most_ns;
 }
 
 /* A node of a run that goes on, as one that is over has it. */
-static void on_node(struct pw_tui_endtoend *run, const struct pw_inventory *inventory,
-                    const struct pw_endtoend_node *from)
+static void on_node(struct pw_tui_endtoend *run, const struct pw_endtoend_node *from)
 {
     const struct pw_session_past_node node = {.node = from->node,
                                               .pattern = from->pattern,
@@ -103,10 +92,9 @@ static void on_node(struct pw_tui_endtoend *run, const struct pw_inventory *inve
                                               .tolerance = from->has_isolated ? from->tolerance : NAN,
                                               .propagated =
                                                   from->standing == PW_NODE_FAILED ? NAN : from->propagated.max_error,
-                                              .implementation = from->implementation,
                                               .text = from->reason[0] ? from->reason : from->note};
 
-    add_node(run, inventory, &node);
+    add_node(run, &node);
 }
 
 /* Where it is listed; -1: there is no room. One that fails takes the place of the last that holds. */
@@ -136,7 +124,7 @@ static void on_past_output(struct pw_tui_endtoend *run, const struct pw_store_ou
 }
 
 /* The newest recorded run, in parts. It gives way to a run of this session, also one that begins meanwhile. */
-static void on_past(struct pw_tui_endtoend *run, const struct pw_inventory *inventory, const struct pw_event *event)
+static void on_past(struct pw_tui_endtoend *run, const struct pw_event *event)
 {
     const struct pw_session_past *past = &event->past;
 
@@ -153,7 +141,7 @@ static void on_past(struct pw_tui_endtoend *run, const struct pw_inventory *inve
     if (run->past_run != past->run || run->finished)
         return;
     for (size_t i = 0; i < past->count; i++)
-        add_node(run, inventory, &past->nodes[i]);
+        add_node(run, &past->nodes[i]);
     if (!past->last)
         return;
     run->finished = true;
@@ -204,10 +192,10 @@ void pw_tui_endtoend_event(struct pw_tui *tui, const struct pw_event *event)
         run->mode = event->mode;
         break;
     case PW_EVENT_NODE:
-        on_node(run, tui->inventory, &event->node);
+        on_node(run, &event->node);
         break;
     case PW_EVENT_PAST:
-        on_past(run, tui->inventory, event);
+        on_past(run, event);
         break;
     case PW_EVENT_LAYER:
         on_layer(run, &event->layer);

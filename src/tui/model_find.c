@@ -149,7 +149,7 @@ bool pw_tui_find_on(struct pw_tui *tui)
     find->going = find->screen == tui->screen && count > 0;
     if (!find->going)
         return false;
-    look.index = run->list_line >= 0 ? pw_tui_endtoend_lines(run, &tui->text) : NULL;
+    look.index = run->list_line >= 0 ? pw_tui_endtoend_lines(tui, &tui->text) : NULL;
     look.numeric = strspn(look.needle, "0123456789.e+-EunmsUNMS ") == strlen(look.needle);
     begin = look.index ? (size_t)run->list_line : 0;
     end = look.index ? begin + look.index->begin[run->node_count] : 0;

@@ -108,15 +108,38 @@ bool pw_tui_node_says(const struct pw_tui_node *node)
     return node->standing != PW_NODE_HELD && node->text;
 }
 
-static size_t lines_of(const struct pw_tui_endtoend *run, const struct pw_tui_node *node, const struct pw_lines *lines)
+int pw_tui_node_signature(const struct pw_tui *tui, const struct pw_tui_node *node)
 {
-    if ((run->only_divergent && !diverges(node)) || (run->only && (node->signature < 0 || !run->only[node->signature])))
+    const struct pw_inventory *inventory = tui->inventory;
+    size_t number = !node->node            ? SIZE_MAX
+                    : inventory->inference ? pw_inference_node_number(inventory->inference, node->node)
+                                           : node->node->index;
+
+    return number < inventory->node_number_count ? inventory->node_signature[number] : -1;
+}
+
+int64_t pw_tui_endtoend_begin_ns(const struct pw_tui_endtoend *run, size_t node)
+{
+    int64_t sum = run->begun_ns[node / PW_TUI_BEGUN];
+
+    for (size_t i = node - node % PW_TUI_BEGUN; i < node; i++)
+        sum += run->nodes[i].time_ns;
+    return sum;
+}
+
+static size_t lines_of(const struct pw_tui *tui, const struct pw_tui_node *node, const struct pw_lines *lines)
+{
+    const struct pw_tui_endtoend *run = &tui->at->endtoend;
+    int signature = run->only ? pw_tui_node_signature(tui, node) : -1;
+
+    if ((run->only_divergent && !diverges(node)) || (run->only && (signature < 0 || !run->only[signature])))
         return 0;
     return 1 + (pw_tui_node_says(node) ? pw_lines_wrapped(lines, PW_TUI_NODE_INDENT, node->text) : 0);
 }
 
-const struct pw_tui_node_lines *pw_tui_endtoend_lines(struct pw_tui_endtoend *run, const struct pw_lines *lines)
+const struct pw_tui_node_lines *pw_tui_endtoend_lines(struct pw_tui *tui, const struct pw_lines *lines)
 {
+    struct pw_tui_endtoend *run = &tui->at->endtoend;
     struct pw_tui_node_lines *index = &run->lines;
     struct pw_error ignored = {0};
 
@@ -129,7 +152,7 @@ const struct pw_tui_node_lines *pw_tui_endtoend_lines(struct pw_tui_endtoend *ru
     index->width = lines->width;
     index->only_divergent = run->only_divergent;
     for (; index->of_count < run->node_count; index->of_count++)
-        index->of[index->of_count] = (uint32_t)lines_of(run, &run->nodes[index->of_count], lines);
+        index->of[index->of_count] = (uint32_t)lines_of(tui, &run->nodes[index->of_count], lines);
     index->begin[0] = 0;
     for (; index->count < run->node_count; index->count++)
         index->begin[index->count + 1] = index->begin[index->count] + index->of[pw_tui_endtoend_at(run, index->count)];
@@ -242,11 +265,12 @@ void pw_tui_act_compare_selection(struct pw_tui *tui)
 void pw_tui_open_node(struct pw_tui *tui, size_t node)
 {
     const struct pw_tui_endtoend *run = &tui->at->endtoend;
+    int signature = node < run->node_count ? pw_tui_node_signature(tui, &run->nodes[node]) : -1;
 
-    if (node >= run->node_count || run->nodes[node].signature < 0)
+    if (signature < 0)
         pw_tui_say(tui, false, node < run->node_count ? "this line has no signature of its own" : "no node is listed");
     else
-        pw_tui_open_signature(tui, (size_t)run->nodes[node].signature);
+        pw_tui_open_signature(tui, (size_t)signature);
 }
 
 /* The node that was jumped to, while it is seen; else the first that is. */

@@ -255,15 +255,14 @@ struct pw_tui_comparison {
     size_t count;
 };
 
-struct pw_tui_node {            /* of the last run of the whole graph: a node or a pattern */
+struct pw_tui_node { /* of the last run of the whole graph: a node or a pattern. There are many: keep it small */
     const struct pw_node *node; /* NULL: a pattern */
-    int pattern, signature;     /* -1 none */
-    pw_node_standing standing;
+    int pattern;                /* -1 none */
+    uint8_t standing;           /* pw_node_standing */
     bool on_target, nonfinite_origin;
     double isolated, propagated, tolerance; /* NaN unknown */
-    int64_t begin_ns, time_ns;              /* times of all nodes before it, its own; 0 not timed */
-    /* Of the run's texts; text: why it does not hold, else the note; NULL none. */
-    const char *implementation, *text;
+    int64_t time_ns;                        /* 0 not timed */
+    const char *text;                       /* of the run's texts: why it does not hold, else the note; NULL none */
 };
 /* Which line of the list each place begins at; made anew when width, order or filter change, extended while a run goes
  * on. */
@@ -274,6 +273,7 @@ struct pw_tui_node_lines {
     int width; /* that texts are wrapped at */
     bool only_divergent;
 };
+#define PW_TUI_BEGUN 256
 #define PW_TUI_NODE_INDENT 12 /* of the text below a node's line */
 
 /* One column of the timeline. */
@@ -322,8 +322,10 @@ struct pw_tui_endtoend {
     size_t outputs_hidden; /* further ones; of these none fails while one that holds is listed */
     struct pw_endtoend_totals totals;
     bool only_divergent;
-    bool *only;          /* by signature: whose nodes are listed; owned; NULL: all of them */
-    size_t only_count;   /* of those, how many are true */
+    bool *only;        /* by signature: whose nodes are listed; owned; NULL: all of them */
+    size_t only_count; /* of those, how many are true */
+    int64_t *begun_ns; /* the sum of times before every PW_TUI_BEGUN-th node; owned */
+    size_t begun_cap;
     int64_t elapsed_ns;  /* times of all nodes, summed */
     int64_t most_ns;     /* of one node */
     pw_node_order sort;  /* of a finished run; while it goes on, nodes stand as they come */
@@ -550,7 +552,11 @@ size_t pw_tui_endtoend_node_at(const struct pw_tui_endtoend *run, int line);
 /* The node at a place of the list. */
 size_t pw_tui_endtoend_at(const struct pw_tui_endtoend *run, size_t place);
 /* The lines of the list; NULL when memory is short. `lines` has the width. */
-const struct pw_tui_node_lines *pw_tui_endtoend_lines(struct pw_tui_endtoend *run, const struct pw_lines *lines);
+const struct pw_tui_node_lines *pw_tui_endtoend_lines(struct pw_tui *tui, const struct pw_lines *lines);
+/* The times of all nodes before it, summed. */
+int64_t pw_tui_endtoend_begin_ns(const struct pw_tui_endtoend *run, size_t node);
+/* Of a node; -1: it is in no signature. */
+int pw_tui_node_signature(const struct pw_tui *tui, const struct pw_tui_node *node);
 /* The place whose lines hold line `line` of the list, which must be one. */
 size_t pw_tui_endtoend_place(const struct pw_tui_node_lines *index, size_t line);
 bool pw_tui_node_says(const struct pw_tui_node *node); /* has a text below its line */

@@ -81,13 +81,14 @@ static const char *time_text(char *dst, size_t size, int64_t ns)
 }
 
 /* When in the run it ran, and how long. */
-static void add_bar(const struct pw_tui *tui, struct pw_lines *lines, const struct pw_tui_node *node,
-                    const struct columns *c)
+static void add_bar(const struct pw_tui *tui, struct pw_lines *lines, size_t index, const struct columns *c)
 {
     const struct pw_tui_endtoend *run = &tui->at->endtoend;
+    const struct pw_tui_node *node = &run->nodes[index];
+    int64_t begin_ns = pw_tui_endtoend_begin_ns(run, index);
     double scale = run->elapsed_ns ? (double)c->bar_width / (double)run->elapsed_ns : 0;
-    int begin = (int)((double)node->begin_ns * scale);
-    int size = (int)((double)(node->begin_ns + node->time_ns) * scale + 0.5) - begin;
+    int begin = (int)((double)begin_ns * scale);
+    int size = (int)((double)(begin_ns + node->time_ns) * scale + 0.5) - begin;
     struct pw_buf bar = {0};
 
     if (!node->time_ns)
@@ -157,7 +158,7 @@ static void add_node(const struct pw_tui *tui, struct pw_lines *lines, size_t in
     if (node->nonfinite_origin)
         pw_lines_more(lines, PW_STYLE_BAD, 0, "  NaN or Inf begins here");
     if (c->bar >= 0)
-        add_bar(tui, lines, node, c);
+        add_bar(tui, lines, index, c);
     if (pw_tui_node_says(node))
         pw_lines_wrap(lines, PW_STYLE_DIM, PW_TUI_NODE_INDENT, node->text);
 }
@@ -210,7 +211,7 @@ static void add_nodes(struct pw_tui *tui, struct pw_lines *lines)
 {
     struct pw_tui_endtoend *run = &tui->at->endtoend;
     struct columns c = columns_for(lines->width, run->finished ? run->sort : PW_NODES_IN_ORDER);
-    const struct pw_tui_node_lines *index = pw_tui_endtoend_lines(run, lines);
+    const struct pw_tui_node_lines *index = pw_tui_endtoend_lines(tui, lines);
     size_t from, to, place, end;
 
     add_heads(lines, run, &c);

@@ -578,11 +578,14 @@ static void test_order_of_any_values(void **state)
     struct pw_tui *tui = open_tui(14, 80);
     struct pw_tui_endtoend *run = &tui->at->endtoend;
     unsigned state_of = 1;
+    int64_t sum = 0;
 
     (void)state;
     device_opens(tui);
     run_graph(tui, NODES);
     for (size_t i = 0; i < NODES; i++) {
+        assert_int_equal(pw_tui_endtoend_begin_ns(run, i), sum);
+        sum += run->nodes[i].time_ns;
         state_of = state_of * 1103515245u + 12345u;
         run->nodes[i].isolated = values[state_of / 65536 % 10];
     }
