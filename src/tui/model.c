@@ -230,7 +230,7 @@ bool pw_tui_outdated(const struct pw_tui *tui, size_t signature)
     const struct pw_impl *now = impls && impls->selected >= 0 ? &impls->items[impls->selected] : NULL;
     char hash[PW_HASH_TEXT];
 
-    if (!row->measured || !row->from_store || !now || !row->implementation[0])
+    if (!row->measured || !now || !row->implementation[0])
         return false;
     if (strncmp(now->name, row->implementation, sizeof row->implementation - 1) != 0)
         return true;

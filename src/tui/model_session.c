@@ -116,6 +116,17 @@ static void on_case(struct pw_tui *tui, const struct pw_event *event)
     }
 }
 
+/* What was measured, to be known when something else serves the signature. */
+static void keep_implementation(struct pw_tui_row *row, const struct pw_impl_list *impls)
+{
+    const struct pw_impl *impl = impls && impls->selected >= 0 ? &impls->items[impls->selected] : NULL;
+
+    snprintf(row->implementation, sizeof row->implementation, "%s", impl ? impl->name : "");
+    row->kernel_hash[0] = '\0';
+    if (impl && impl->kernel)
+        pw_hash_text(pw_kernel_hash(impl->kernel), row->kernel_hash);
+}
+
 static void on_summary(struct pw_tui *tui, const struct pw_signature_result *summary)
 {
     struct pw_tui_row *row = &tui->at->signatures[summary->signature];
@@ -125,6 +136,7 @@ static void on_summary(struct pw_tui *tui, const struct pw_signature_result *sum
     row->from_store = false;
     row->host = summary->implementations && summary->implementations->coverage >= PW_COVERAGE_HOST;
     row->gate_failed = summary->gate_failed;
+    keep_implementation(row, summary->implementations);
     snprintf(row->standing, sizeof row->standing, "%s", pw_standing_name(summary->standing));
     row->worst_error = summary->worst_error;
     row->tolerance = summary->tolerance;
@@ -268,6 +280,7 @@ static void end_row(struct pw_tui_row *row)
         return;
     row->measured = row->gate_failed = true;
     row->from_store = row->host = false;
+    row->implementation[0] = '\0'; /* the cases know */
     snprintf(row->standing, sizeof row->standing, "%s", pw_standing_name(PW_STANDING_FAILED));
     row->worst_error = failed->error;
     row->tolerance = failed->tolerance;

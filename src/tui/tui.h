@@ -166,7 +166,7 @@ struct pw_tui_row {  /* what is known of a signature's measurements */
     bool measured;   /* the fields below hold a result */
     bool from_store; /* of an earlier run: */
     int64_t run_id, wall_ms;
-    char implementation[64];        /* that was measured in it */
+    char implementation[64];        /* that was measured, then or now; "" not known */
     char kernel_hash[PW_HASH_TEXT]; /* "" no kernel, or not known */
     bool running;
     bool fresh; /* measured by the verification that runs, or ran last */
@@ -686,7 +686,8 @@ double pw_tui_priority(const struct pw_tui *tui, size_t signature);             
 int pw_tui_body_rows(const struct pw_tui *tui);                                      /* rows between title and footer */
 const char *pw_tui_column_name(pw_column column);
 const char *pw_tui_verdict(const struct pw_tui *tui, size_t signature, pw_style *style);
-/* The verdict is of an earlier run, of something else than what serves the signature now. */
+/* The verdict is of something else than what serves the signature now: of an earlier run, or of this session before a
+ * kernel was edited. */
 bool pw_tui_outdated(const struct pw_tui *tui, size_t signature);
 
 void pw_view_inventory(struct pw_tui *tui, struct pw_canvas *canvas, int top, int rows);

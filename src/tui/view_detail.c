@@ -147,20 +147,22 @@ static void draw_worst(struct pw_lines *lines, const struct pw_tui_worst *worst)
     draw_histogram(lines, c);
 }
 
-/* Which run a verdict with a star is of, and whether it is about what serves the signature now. */
-static void draw_earlier(const struct pw_tui *tui, struct pw_lines *lines, size_t signature)
+/* Which run a verdict with a star is of; and, of any, whether it is about what serves the signature now. */
+static void draw_stars(const struct pw_tui *tui, struct pw_lines *lines, size_t signature)
 {
     const struct pw_tui_row *row = &tui->at->signatures[signature];
     const struct pw_impl_list *impls = pw_tui_impls(tui, signature);
     char when[32], text[400];
 
-    if (!row->measured || !row->from_store)
+    if (!row->measured)
         return;
-    pw_clock_iso(row->wall_ms, when, sizeof when);
-    when[10] = ' ';
-    snprintf(text, sizeof text, "* in run %lld of %.16s%s%s", (long long)row->run_id, when,
-             row->implementation[0] ? ", with " : "", row->implementation);
-    pw_lines_wrap(lines, PW_STYLE_DIM, 3, text);
+    if (row->from_store) {
+        pw_clock_iso(row->wall_ms, when, sizeof when);
+        when[10] = ' ';
+        snprintf(text, sizeof text, "* in run %lld of %.16s%s%s", (long long)row->run_id, when,
+                 row->implementation[0] ? ", with " : "", row->implementation);
+        pw_lines_wrap(lines, PW_STYLE_DIM, 3, text);
+    }
     if (!pw_tui_outdated(tui, signature))
         return;
     if (strcmp(impls->items[impls->selected].name, row->implementation) != 0)
@@ -195,7 +197,7 @@ static void draw_measured(const struct pw_tui *tui, struct pw_lines *lines, size
                                            "stay on the host"
                                          : "stays on the host");
     }
-    draw_earlier(tui, lines, signature);
+    draw_stars(tui, lines, signature);
     if (row->target_ns)
         pw_lines_addf(lines, PW_STYLE_NORMAL, 3, "target %s",
                       pw_text_duration(a, sizeof a, (double)row->target_ns / 1e9));

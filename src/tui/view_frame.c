@@ -410,10 +410,10 @@ void pw_view_help(struct pw_tui *tui, struct pw_lines *lines)
                "opens its detail; at the foot it presses the key that is named there.");
     pw_lines_head(lines, "signs in the inventory");
     help_entry(lines, "* held*", 13, "Before the operator: marked. Behind the verdict: of an earlier run.");
-    help_entry(
-        lines, "held**", 13,
-        "Of an earlier run too, and with another kernel than the one that serves it now, as where the folders of "
-        "kernels differ or one was edited: v verifies what is there now.");
+    help_entry(lines, "held**", 13,
+               "With another kernel than the one that serves it now, in an earlier run or before it was edited: v "
+               "verifies what "
+               "is there now.");
     help_entry(lines, "80!", 13, "A priority that a person has set.");
     pw_lines_head(lines, "the palette (:), beside every action above by name");
     for (const struct pw_tui_command *c = pw_tui_commands; c->name; c++) {

@@ -85,7 +85,7 @@ static void draw_legend(struct pw_canvas *canvas, int row, int at, size_t earlie
 {
     const char *text = outdated ? "  ** other kernel" : "  * earlier run";
 
-    if (earlier && at + (int)strlen(text) <= canvas->columns)
+    if ((earlier || outdated) && at + (int)strlen(text) <= canvas->columns)
         pw_canvas_text(canvas, row, at, canvas->columns - at, outdated ? PW_STYLE_WARN : PW_STYLE_DIM, text);
 }
 
@@ -174,6 +174,20 @@ static void draw_error(const struct pw_tui_row *r, struct pw_canvas *canvas, int
     pw_canvas_right(canvas, row, at + 5, width - 5, r->ratio > 1 ? PW_STYLE_BAD : PW_STYLE_NORMAL, text);
 }
 
+/* The verdict with its stars. */
+static const char *verdict_text(const struct pw_tui *tui, size_t signature, char *dst, size_t size, pw_style *style)
+{
+    const struct pw_tui_row *row = &tui->at->signatures[signature];
+    const char *verdict = pw_tui_verdict(tui, signature, style);
+    const char *stars = !row->measured || row->running    ? ""
+                        : pw_tui_outdated(tui, signature) ? "**"
+                        : row->from_store                 ? "*"
+                                                          : "";
+
+    snprintf(dst, size, "%s%s", verdict, stars);
+    return dst;
+}
+
 static void draw_cell(const struct pw_tui *tui, struct pw_canvas *canvas, int row, int at, int width, pw_column column,
                       size_t signature)
 {
@@ -229,11 +243,7 @@ static void draw_cell(const struct pw_tui *tui, struct pw_canvas *canvas, int ro
             snprintf(text, sizeof text, "%.2fx", (double)r->reference_ns / (double)r->target_ns);
         break;
     case PW_COLUMN_VERDICT:
-        show = pw_tui_verdict(tui, signature, &style);
-        if (r->from_store && r->measured && !r->running) {
-            snprintf(text, sizeof text, "%s%s", show, pw_tui_outdated(tui, signature) ? "**" : "*");
-            show = text;
-        }
+        show = verdict_text(tui, signature, text, sizeof text, &style);
         break;
     case PW_COLUMN_STATUS:
         show = pw_tui_waived(tui, signature)     ? "waived"
@@ -323,7 +333,7 @@ static void draw_other(struct pw_tui *tui, struct pw_tui_side *side, struct pw_c
 {
     struct pw_tui_side *shown = tui->at;
     const struct pw_tui_row *r = &side->signatures[signature];
-    const char *verdict;
+    char verdict[32];
     pw_style style;
 
     tui->at = side;
@@ -335,8 +345,8 @@ static void draw_other(struct pw_tui *tui, struct pw_tui_side *side, struct pw_c
     if (r->target_ns && r->reference_ns)
         pw_canvas_printf(canvas, row, at + OTHER_RATIO, 7, PW_STYLE_NORMAL, "%.2fx",
                          (double)r->reference_ns / (double)r->target_ns);
-    verdict = pw_tui_verdict(tui, signature, &style);
-    pw_canvas_text(canvas, row, at + OTHER_VERDICT, OTHER_WIDTH - OTHER_VERDICT, style, verdict);
+    pw_canvas_text(canvas, row, at + OTHER_VERDICT, OTHER_WIDTH - OTHER_VERDICT, style,
+                   verdict_text(tui, signature, verdict, sizeof verdict, &style));
     tui->at = shown;
 }
 

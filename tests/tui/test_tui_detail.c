@@ -216,6 +216,72 @@ static void test_stars(void **state)
     }
 }
 
+/* Also a verdict of this session is of another kernel once the one that it is of was edited; beside the shown target
+ * the others' verdicts have their stars too. */
+static void test_stars_of_this_session(void **state)
+{
+    static const char *const targets[] = {"opencl", "reference"};
+    struct pw_event summary = {.kind = PW_EVENT_SIGNATURE,
+                               .summary = {.signature = 0,
+                                           .standing = PW_STANDING_HELD,
+                                           .worst_error = 1e-7,
+                                           .tolerance = 1e-6,
+                                           .worst_ratio = 0.1,
+                                           .implementations = &kernel_list}};
+    struct pw_store_signature_row row = {.signature_id = "aaaaaaaaaaaaaaaa",
+                                         .standing = "held",
+                                         .coverage = "kernel",
+                                         .implementation = "mine",
+                                         .kernel_hash = "",
+                                         .reference_name = "loops",
+                                         .worst_error = 1e-7,
+                                         .tolerance = 1e-6,
+                                         .worst_ratio = 0.1};
+    struct pw_event history = {.kind = PW_EVENT_HISTORY, .rows = &row, .row_count = 1};
+    struct pw_event coverage = {.kind = PW_EVENT_COVERAGE};
+    const struct pw_kernel *kept = kernel_impl.kernel;
+    struct pw_ops_dir dir = {.path = folder};
+    struct pw_kernels *edited = NULL;
+    struct pw_tui *tui = open_tui(60, 160);
+    struct pw_error err = {0};
+
+    (void)state;
+    pw_tui_destroy(tui);
+    assert_int_equal(pw_tui_create(&inventory, "m.onnx", targets, 2, &tui, &err), PW_OK);
+    pw_tui_resize(tui, 60, 160);
+    for (size_t k = 0; k < 2; k++)
+        tui->sides[k].implementations = with_kernel;
+    device_opens(tui);
+    send(tui, &summary);
+    shows(tui, " held  ");
+    hides(tui, "held*");
+    pw_tui_switch(tui, 1);
+    tui->sides[1].coverage_ready = true;
+    pw_tui_apply(tui, &(struct pw_input){.kind = PW_INPUT_SESSION, .event = &history, .side = 1});
+    pw_tui_switch(tui, 0);
+    shows(tui, "held*\n"); /* at the right, the other target's */
+
+    write_file("mine.cl", "__kernel void mine(__global const float *X, __global float *Y)\n{\n    Y[0] = X[0];\n}\n");
+    assert_int_equal(pw_kernels_load(&dir, 1, &edited, &err), PW_OK);
+    kernel_impl.kernel = pw_kernels_find(edited, "mine");
+    send(tui, &coverage);
+    shows(tui, " held** ");
+    shows(tui, "** other kernel");
+    press(tui, "/is:outdated\n");
+    assert_int_equal(tui->visible_count, 1);
+    press(tui, "\033/matmul\n2");
+    shows(tui, "   ** another mine than the one that serves it now");
+    hides(tui, "* in run");
+    send(tui, &summary); /* verified as it is now */
+    hides(tui, "   ** ");
+    press(tui, "1");
+    hides(tui, "held**");
+    close_tui(tui);
+    write_file("mine.cl", mine);
+    kernel_impl.kernel = kept;
+    pw_kernels_destroy(edited);
+}
+
 static void test_at_their_lines(void **state)
 {
     struct pw_tui *tui = open_detail();
@@ -419,11 +485,17 @@ static void test_call(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_stars),  cmocka_unit_test(test_sideways),
-                                       cmocka_unit_test(test_tabs),   cmocka_unit_test(test_at_their_lines),
-                                       cmocka_unit_test(test_forms),  cmocka_unit_test(test_own_words),
-                                       cmocka_unit_test(test_going),  cmocka_unit_test(test_recalled),
-                                       cmocka_unit_test(test_edited), cmocka_unit_test(test_call)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_stars),
+                                       cmocka_unit_test(test_stars_of_this_session),
+                                       cmocka_unit_test(test_sideways),
+                                       cmocka_unit_test(test_tabs),
+                                       cmocka_unit_test(test_at_their_lines),
+                                       cmocka_unit_test(test_forms),
+                                       cmocka_unit_test(test_own_words),
+                                       cmocka_unit_test(test_going),
+                                       cmocka_unit_test(test_recalled),
+                                       cmocka_unit_test(test_edited),
+                                       cmocka_unit_test(test_call)};
 
     return cmocka_run_group_tests(tests, setup, teardown);
 }
