@@ -38,51 +38,66 @@ static double newest(const double *values, size_t count)
     return count ? values[count - 1] : NAN;
 }
 
-/* The figures of a node as text: "error 1.2e-07 of 3.6e-07 ___#  time 10.1 us _#__". */
-static void put_figures(const struct pw_session_node_trend *node, size_t runs, bool ascii, struct pw_buf *out)
+/* The figures of a node in the newest `shown` of the runs as text: "1.2e-07 of 3.6e-07 ___#" and "10.1 us _#__". */
+static void put_figures(const struct pw_session_node_trend *node, size_t runs, size_t shown, bool ascii,
+                        struct pw_buf *own, struct pw_buf *took)
 {
     double errors[PW_SESSION_NODE_RUNS], times[PW_SESSION_NODE_RUNS];
     char error[24] = "-", tolerance[24] = "-", time[32] = "-";
 
-    for (size_t i = 0; i < runs; i++) {
-        errors[i] = node->isolated[i];
-        times[i] = node->time_ns[i] ? (double)node->time_ns[i] : NAN;
+    for (size_t i = 0; i < shown; i++) {
+        errors[i] = node->isolated[runs - shown + i];
+        times[i] = node->time_ns[runs - shown + i] ? (double)node->time_ns[runs - shown + i] : NAN;
     }
-    if (!isnan(newest(errors, runs)))
-        snprintf(error, sizeof error, "%.1e", newest(errors, runs));
+    if (!isnan(newest(errors, shown)))
+        snprintf(error, sizeof error, "%.1e", newest(errors, shown));
     if (!isnan(node->tolerance))
         snprintf(tolerance, sizeof tolerance, "%.1e", node->tolerance);
-    if (!isnan(newest(times, runs)))
-        pw_text_duration(time, sizeof time, newest(times, runs) / 1e9);
-    pw_buf_printf(out, "%7s of %-7s ", error, tolerance);
-    put_line(out, errors, runs, ascii);
-    pw_buf_printf(out, " %9s ", time);
-    put_line(out, times, runs, ascii);
+    if (!isnan(newest(times, shown)))
+        pw_text_duration(time, sizeof time, newest(times, shown) / 1e9);
+    pw_buf_printf(own, "%7s of %-7s ", error, tolerance);
+    put_line(own, errors, shown, ascii);
+    pw_buf_printf(took, "%9s ", time);
+    put_line(took, times, shown, ascii);
 }
 
-static void add_node(const struct pw_tui *tui, struct pw_lines *lines, const struct pw_session_node_trend *node)
+/* Columns of the figures below a name; and of both in one line, without their signs. */
+enum { SIGNS_AT = 24, TIME_AT = SIGNS_AT - 10, BOTH = 35 };
+
+static void add_node(const struct pw_tui *tui, struct pw_lines *lines, const struct pw_session_node_trend *node,
+                     size_t shown)
 {
     bool bad = node->standing == PW_NODE_CULPRIT || node->standing == PW_NODE_FAILED;
     pw_style style = bad ? PW_STYLE_BAD : node->standing == PW_NODE_HELD ? PW_STYLE_NORMAL : PW_STYLE_WARN;
     const char *name = node->node->name[0] ? node->node->name : "(no name)";
-    struct pw_buf text = {0};
+    int signs = (int)shown, both = BOTH + 2 * signs;
+    struct pw_buf own = {0}, took = {0};
 
-    put_figures(node, tui->at->history.node_run_count, tui->ascii, &text);
+    put_figures(node, tui->at->history.node_run_count, shown, tui->ascii, &own, &took);
     if (lines->width < NARROW) {
         pw_lines_addf(lines, style, 3, "%-8s %s", pw_node_standing_name(node->standing), name);
-        pw_lines_add(lines, PW_STYLE_NORMAL, 5, pw_buf_text(&text));
+        pw_lines_add(lines, PW_STYLE_NORMAL, 5, pw_buf_text(&own));
+        if (lines->width > both)
+            pw_lines_more(lines, PW_STYLE_NORMAL, SIGNS_AT + signs + 1, pw_buf_text(&took));
+        else
+            pw_lines_add(lines, PW_STYLE_NORMAL, TIME_AT, pw_buf_text(&took));
     } else {
         pw_lines_addf(lines, style, 3, "%-8s", pw_node_standing_name(node->standing));
-        pw_lines_more(lines, PW_STYLE_NORMAL, 12, pw_buf_text(&text));
-        pw_lines_more(lines, style, 49 + 2 * (int)tui->at->history.node_run_count, name);
+        pw_lines_more(lines, PW_STYLE_NORMAL, 12, pw_buf_text(&own));
+        pw_lines_more(lines, PW_STYLE_NORMAL, 32 + signs, pw_buf_text(&took));
+        pw_lines_more(lines, style, 49 + 2 * signs, name);
     }
-    pw_buf_clear(&text);
+    pw_buf_clear(&own);
+    pw_buf_clear(&took);
 }
 
 void pw_view_node_trends(const struct pw_tui *tui, struct pw_lines *lines)
 {
     const struct pw_tui_history *history = &tui->at->history;
     size_t all = tui->inventory->signatures[tui->detail].node_count;
+    size_t room = lines->width > SIGNS_AT + 2 ? (size_t)(lines->width - SIGNS_AT - 1) : 1;
+    size_t runs = history->node_run_count;
+    size_t shown = runs < room ? runs : room; /* where there is no room for all, the newest */
     char text[200];
 
     if (!history->node_count)
@@ -90,10 +105,10 @@ void pw_view_node_trends(const struct pw_tui *tui, struct pw_lines *lines)
     pw_lines_head(lines, "Its nodes when the whole graph ran: own error of its tolerance, and time");
     snprintf(text, sizeof text,
              "one sign a run, %zu of them, from run %" PRId64 " to run %" PRId64 "; each up to the highest of its own",
-             history->node_run_count, history->node_runs[0], history->node_runs[history->node_run_count - 1]);
+             shown, history->node_runs[runs - shown], history->node_runs[runs - 1]);
     pw_lines_wrap(lines, PW_STYLE_DIM, 3, text);
     for (size_t i = 0; i < history->node_count; i++)
-        add_node(tui, lines, &history->nodes[i]);
+        add_node(tui, lines, &history->nodes[i], shown);
     if (all > history->node_count)
         pw_lines_addf(lines, PW_STYLE_DIM, 3, "and %zu more", all - history->node_count);
 }

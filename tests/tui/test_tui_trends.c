@@ -279,6 +279,23 @@ static void test_node_trends(void **state)
     press(tui, "4");
     pw_tui_resize(tui, 30, 60);
     shows(tui, "\n   culprit  mlp/fc\n     4.0e-07 of 1.0e-06 _: ##");
+    for (int i = 0; i < PW_SESSION_NODE_RUNS; i++) { /* where there is no room for all, the newest */
+        trends[0].isolated[i] = i < 5 ? 4e-7 : i < 19 ? 0 : 1e-7;
+        trends[0].time_ns[i] = i < 5 ? 9000 : i < 19 ? 1000 : 8000;
+        answer.node_runs[i] = i + 1;
+    }
+    answer.node_run_count = PW_SESSION_NODE_RUNS;
+    send(tui, &answer);
+    pw_tui_resize(tui, 30, 76);
+    shows(tui, "from run 1 to run 20");
+    shows(tui, "\n   culprit  mlp/fc\n     1.0e-07 of 1.0e-06 #####______________:    8.0 us #####..............*\n");
+    pw_tui_resize(tui, 30, 75);
+    shows(tui, "     1.0e-07 of 1.0e-06 #####______________:\n                 8.0 us #####..............*\n");
+    pw_tui_resize(tui, 30, 40);
+    shows(tui, "one sign a run, 15 of them, from run\n   6 to run 20;");
+    shows(tui,
+          "\n   culprit  mlp/fc\n     1.0e-07 of 1.0e-06 ______________#\n                 8.0 us ..............#\n");
+    pw_tui_resize(tui, 30, 60);
     answer.node_run_count = 0; /* the graph has not run */
     send(tui, &answer);
     hides(tui, "one sign a run");
