@@ -25,6 +25,9 @@ start() { # columns rows environment...
         "env LC_ALL=C.UTF-8 XDG_CONFIG_HOME=$scratch $* $PORTWRIGHT $model $extra $dims; echo ended \$? ; sleep 1000"
 }
 
+# The pane's workbench: the oldest, as its workers look the same until they are programs of their own.
+workbench() { pgrep -o -s "$(mux display-message -p -t w '#{pane_pid}')" -f "^$PORTWRIGHT $model"; }
+
 # shows NAME TEXT: waits until the screen holds it; when it never does, the rest of the test makes no sense
 shows() {
     for _ in $(seq 300); do
@@ -176,13 +179,13 @@ mux send-keys -t w "echo in the shell" Enter
 shows "its screen is its own" "in the shell"
 mux send-keys -t w fg Enter
 shows "continued" "signatures"
-kill -TSTP "$(pgrep -n -f "^$PORTWRIGHT $model")"
+kill -TSTP "$(workbench)"
 shows "stopped from outside: the shell answers" "Stopped"
 mux send-keys -t w "echo in the shell again" Enter
 shows "its line is its own" "in the shell again"
 mux send-keys -t w fg Enter
 shows "continued again" "signatures"
-kill -9 "$(pgrep -n -f "^$PORTWRIGHT $model")"
+kill -9 "$(workbench)"
 mux send-keys -t w reset C-j
 for _ in $(seq 30); do # reset drops what is typed while it waits
     mux send-keys -t w "echo as' 'before" C-j
@@ -240,13 +243,13 @@ model=$whole extra=
 
 start 100 30
 shows "up again" "signatures"
-kill -TERM "$(pgrep -n -f "^$PORTWRIGHT $model")"
+kill -TERM "$(workbench)"
 shows "SIGTERM ends it and gives the terminal back" "ended"
 mux kill-server 2>/dev/null
 
 start 100 30
 shows "and again" "signatures"
-kill -QUIT "$(pgrep -n -f "^$PORTWRIGHT $model")"
+kill -QUIT "$(workbench)"
 shows "SIGQUIT ends it" "ended 131"
 exits "and gives the terminal back" 0 [ "$(mux display-message -p -t w '#{alternate_on}')" = 0 ]
 mux kill-server 2>/dev/null

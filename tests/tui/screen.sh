@@ -95,7 +95,7 @@ mux send-keys -t w q
 shows "quit" "shell>"
 mux send-keys -t w "$PORTWRIGHT small.onnx; echo ended \$?" Enter
 shows "once more" "signatures"
-kill -TERM "$(pgrep -n -f "^$PORTWRIGHT small.onnx")"
+kill -TERM "$(pgrep -o -f "^$PORTWRIGHT small.onnx")"
 shows "SIGTERM ends it and gives the terminal back" "ended"
 mux send-keys -t w "exit" Enter
 shows "screen ends with its shell" "left"

@@ -24,6 +24,7 @@
 #include "graph/decoder.h"
 
 #define LEAVE "\033[?1049l" /* back to the shell's screen */
+#define PATIENCE_NS 1500000000
 enum { LIMIT_S = 60 };
 
 static char folder[] = "/tmp/pw-terminal-XXXXXX", small[64], large[64], broken[64];
@@ -100,13 +101,18 @@ static void forget(struct terminal *t)
     pw_buf_clear(&t->seen);
 }
 
+/* What changes on the screen comes in pieces, as letters that stay are not sent again: what has not come in one piece
+ * for a while is asked for with a whole frame (^L). */
 static void until(struct terminal *t, const char *text)
 {
-    int64_t end = pw_clock_ns() + (int64_t)LIMIT_S * 1000000000;
+    int64_t now = pw_clock_ns(), end = now + (int64_t)LIMIT_S * 1000000000, ask = now + PATIENCE_NS;
 
-    while (!find(t, text) && pw_clock_ns() < end)
+    for (; !find(t, text) && now < end; now = pw_clock_ns()) {
         if (!take(t) && !find(t, text))
             usleep(1000);
+        if (now > ask && write(t->fd, "\f", 1) == 1)
+            ask = now + PATIENCE_NS;
+    }
     if (!find(t, text))
         print_error("'%s' never came; what came: %.*s\n", text, (int)t->seen.size, pw_buf_text(&t->seen));
     assert_non_null(find(t, text));
