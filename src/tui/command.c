@@ -380,7 +380,7 @@ void pw_tui_prompt_key(struct pw_tui *tui, uint32_t key)
     } else if (kind == PW_PROMPT_SEARCH) {
         snprintf(tui->search, sizeof tui->search, "%.*s", (int)pw_text_cut(tui->prompt.text, SEARCH_MAX),
                  outcome == PW_PROMPT_DROPPED ? "" : tui->prompt.text);
-        tui->found[tui->screen] = 0;
+        tui->found[tui->screen] = -1;
         if (outcome == PW_PROMPT_ACCEPTED && tui->search[0])
             pw_tui_find_next(tui, 1);
     } else if (outcome == PW_PROMPT_ACCEPTED) {

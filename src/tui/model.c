@@ -93,7 +93,7 @@ pw_status pw_tui_create(const struct pw_inventory *inventory, const char *model_
     tui->descending = true;
     tui->completion = -1;
     for (int screen = 0; screen < PW_SCREEN_COUNT; screen++)
-        tui->chosen[screen] = -1;
+        tui->found[screen] = -1;
     pw_tui_views_init(tui);
     pw_tui_rows_changed(tui);
     *out = tui;
@@ -132,6 +132,7 @@ void pw_tui_destroy(struct pw_tui *tui)
     pw_free(tui->triage);
     pw_free(tui->groups);
     pw_free(tui->items);
+    pw_free(tui->entries);
     pw_lines_clear(&tui->text);
     pw_free(tui);
 }
@@ -150,10 +151,13 @@ void pw_tui_switch(struct pw_tui *tui, size_t side)
 
 void pw_tui_resize(struct pw_tui *tui, int rows, int columns)
 {
-    for (int screen = 0; screen < PW_SCREEN_COUNT; screen++) /* lines are others where texts wrap elsewhere */
-        tui->chosen[screen] = columns == tui->columns ? tui->chosen[screen] : -1;
-    tui->rows = rows < 1 ? 1 : rows;
-    tui->columns = columns < 1 ? 1 : columns;
+    rows = rows < 1 ? 1 : rows;
+    columns = columns < 1 ? 1 : columns;
+    if (columns != tui->columns) { /* lines are others where texts wrap elsewhere */
+        tui->chosen = -1;
+        memset(tui->found, -1, sizeof tui->found);
+    }
+    pw_tui_list_resize(tui, rows, columns);
 }
 
 int pw_tui_body_rows(const struct pw_tui *tui)

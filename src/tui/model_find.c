@@ -128,6 +128,7 @@ static void end_at(struct pw_tui *tui, int line)
     tui->flash[0] = '\0';
     if (line >= 0) {
         tui->scroll[tui->screen] = tui->found[tui->screen] = line;
+        pw_tui_list_found(tui, line);
         show_column(tui, line);
     } else {
         pw_tui_say(tui, false, "'%s' is not on this screen", tui->search);
@@ -168,11 +169,17 @@ bool pw_tui_find_on(struct pw_tui *tui)
     return find->going;
 }
 
-/* Where to go on from, with all lines filled: what was found last, while it stands on the last page, else the top. */
+/* Where to go on from, with all lines filled: in a list what was found last, until somebody moves, else what > points
+ * to; elsewhere what was found last, while it stands on the last page; else the top. */
 static int last_line(const struct pw_tui *tui)
 {
     int top = tui->scroll[tui->screen], found = tui->found[tui->screen], bottom = top + pw_tui_body_rows(tui);
 
+    if (pw_tui_list_has(tui)) {
+        int line = found >= top && found < bottom ? found : pw_tui_list_line(tui);
+
+        return line < 0 ? top : line;
+    }
     return found > top && found < bottom && bottom >= (int)tui->text.count ? found : top;
 }
 

@@ -33,6 +33,7 @@ static void scroll_lines(struct pw_tui *tui, int steps)
 {
     int *top = &tui->scroll[tui->screen], last;
 
+    tui->found[tui->screen] = -1;
     if (!tui->reading) { /* keys that come in one burst are not painted in between */
         pw_tui_place(tui);
         tui->lines[tui->screen] = (int)tui->text.count;
@@ -60,21 +61,26 @@ static int page(const struct pw_tui *tui)
     return rows > 1 ? rows : 1;
 }
 
-/* On a screen whose lines are about signatures, up and down go from one of these to the next, and then on. */
+/* In a list up and down go from one entry to the next, and then on. */
 static void step(struct pw_tui *tui, int by)
 {
-    int *chosen = &tui->chosen[tui->screen], *top = &tui->scroll[tui->screen], rows = pw_tui_body_rows(tui);
-
-    if (*chosen < 0)
-        pw_tui_next_about(tui, chosen, 1);
-    if (*chosen < 0 || !pw_tui_next_about(tui, chosen, by)) {
+    tui->found[tui->screen] = -1;
+    if (tui->screen == PW_SCREEN_INVENTORY || !pw_tui_list_step(tui, by))
         move(tui, by);
-        return;
-    }
-    if (*chosen < *top)
-        *top = *chosen;
-    else if (*chosen >= *top + rows)
-        *top = *chosen - rows + 1;
+}
+
+static void turn(struct pw_tui *tui, int by)
+{
+    int line = tui->screen == PW_SCREEN_INVENTORY ? -1 : pw_tui_list_before_page(tui);
+
+    move(tui, by);
+    pw_tui_list_page(tui, line, by);
+}
+
+static void go_to_end(struct pw_tui *tui, int by)
+{
+    move(tui, by * 1000000000);
+    pw_tui_list_end(tui, by);
 }
 
 static void act_down(struct pw_tui *tui)
@@ -87,19 +93,19 @@ static void act_up(struct pw_tui *tui)
 }
 static void act_page_down(struct pw_tui *tui)
 {
-    move(tui, page(tui));
+    turn(tui, page(tui));
 }
 static void act_page_up(struct pw_tui *tui)
 {
-    move(tui, -page(tui));
+    turn(tui, -page(tui));
 }
 static void act_home(struct pw_tui *tui)
 {
-    move(tui, -1000000000);
+    go_to_end(tui, -1);
 }
 static void act_end(struct pw_tui *tui)
 {
-    move(tui, 1000000000);
+    go_to_end(tui, 1);
 }
 
 /* ---- screens ---- */
@@ -201,6 +207,8 @@ static void act_back(struct pw_tui *tui)
         tui->screen = tui->back;
     else if (tui->screen == PW_SCREEN_DETAIL)
         tui->screen = tui->detail_from;
+    else if (tui->screen == PW_SCREEN_TRENDS && tui->show_comparison)
+        pw_tui_leave_comparison(tui);
     else if (tui->screen == PW_SCREEN_TRENDS && tui->trends_of_detail) {
         tui->screen = PW_SCREEN_DETAIL;
         if (tui->detail_from == PW_SCREEN_TRENDS) /* opened from there: else the way back would go round and round */
@@ -366,25 +374,6 @@ void pw_tui_open_signature(struct pw_tui *tui, size_t signature)
     tui->detail_from = from;
 }
 
-/* The signature that line `at` of the shown screen is about. */
-static void open_line(struct pw_tui *tui, int at)
-{
-    pw_tui_fill(tui);
-    if (at >= 0 && at < (int)tui->text.count && tui->text.items[at].signature >= 0)
-        pw_tui_open_signature(tui, (size_t)tui->text.items[at].signature);
-}
-
-static void act_open_line(struct pw_tui *tui)
-{
-    int at = tui->chosen[tui->screen];
-
-    if (at < 0)
-        (void)pw_tui_next_about(tui, &at, 1);
-    if (at < 0)
-        pw_tui_say(tui, false, "no line here is about a signature");
-    open_line(tui, at);
-}
-
 /* ---- finding ---- */
 
 static void act_query(struct pw_tui *tui)
@@ -546,16 +535,20 @@ static const struct pw_tui_key run_keys[] = {
     {'x', 0, "x", NULL, NULL, "Writes what is shown to a file.", act_export},
     {'c', 0, "c", "cancel", "cancel", "Cancels what runs; what was found so far is kept.", pw_tui_act_cancel},
     {PW_KEY_ENTER, 0, "Enter", "detail", NULL, "Shows everything known of the failure that > points to.",
-     act_open_line},
+     pw_tui_list_open},
     LINE_KEYS,
     {0}};
 
 static const struct pw_tui_key trend_keys[] = {
     {'w', 0, "w", "whole graph", "whole-graph", "Trends of the whole graph; again those of the signature.",
      pw_tui_act_whole_graph},
-    {PW_KEY_ENTER, 0, "Enter", NULL, NULL, "Of two runs side by side: the detail of the signature that > points to.",
-     act_open_line},
-    {'=', 0, "=", "compare runs", NULL, "Sets two runs side by side; the last two are proposed.", pw_tui_act_compare},
+    {PW_KEY_ENTER, 0, "Enter", NULL, NULL,
+     "Sets the run that > points to beside the newest other one; of two runs side by side, shows the detail of the "
+     "signature that it points to.",
+     pw_tui_list_open},
+    {'=', 0, "=", "compare runs", NULL,
+     "Sets two runs side by side; a run that was chosen and the newest other one are proposed, else the last two.",
+     pw_tui_act_compare},
     {'v', 0, "v", "verify", "verify", "Verifies this signature.", pw_tui_act_verify},
     {'b', 0, "b", "bench", "bench", "Times this signature against the reference.", pw_tui_act_bench},
     {'x', 0, "x", NULL, NULL, "Writes what is shown to a file.", act_export},
@@ -570,9 +563,8 @@ static const struct pw_tui_key endtoend_keys[] = {
      pw_tui_act_run_sweep},
     {'d', 0, "d", "divergent", "divergent", "Shows only nodes that do not hold; again shows all.",
      pw_tui_act_divergent},
-    {PW_KEY_ENTER, 0, "Enter", "detail", NULL,
-     "Shows everything known of the signature of the node that was jumped to, else of the first that is seen.",
-     pw_tui_act_open_node},
+    {PW_KEY_ENTER, 0, "Enter", "detail", NULL, "Shows everything known of the signature of the node that > points to.",
+     pw_tui_list_open},
     {'C', 0, "C", NULL, "compare-selection", "Lists only the nodes of the marked signatures; again those of all.",
      pw_tui_act_compare_selection},
     {'f', 0, "f", "first", "first-divergence", "To the first node that does not hold.", pw_tui_act_first_divergence},
@@ -635,15 +627,15 @@ const struct pw_tui_key pw_tui_global_keys[] = {
     {0}};
 
 const struct pw_tui_screen pw_tui_screens[PW_SCREEN_COUNT] = {
-    [PW_SCREEN_INVENTORY] = {"inventory", inventory_keys, pw_view_inventory, NULL, false},
-    [PW_SCREEN_DETAIL] = {"detail", detail_keys, NULL, pw_view_detail, false},
-    [PW_SCREEN_RUN] = {"run", run_keys, NULL, pw_view_run, true},
-    [PW_SCREEN_TRENDS] = {"trends", trend_keys, NULL, pw_view_trends, true},
-    [PW_SCREEN_ENDTOEND] = {"end-to-end", endtoend_keys, NULL, pw_view_endtoend, false},
-    [PW_SCREEN_BASELINES] = {"baselines", baseline_keys, NULL, pw_view_baselines, false},
-    [PW_SCREEN_DEVICE] = {"device", device_keys, NULL, pw_view_device, false},
-    [PW_SCREEN_MESSAGES] = {"messages", line_keys, NULL, pw_view_messages, false},
-    [PW_SCREEN_HELP] = {"help", line_keys, NULL, pw_view_help, false},
+    [PW_SCREEN_INVENTORY] = {"inventory", inventory_keys, pw_view_inventory, NULL},
+    [PW_SCREEN_DETAIL] = {"detail", detail_keys, NULL, pw_view_detail},
+    [PW_SCREEN_RUN] = {"run", run_keys, NULL, pw_view_run},
+    [PW_SCREEN_TRENDS] = {"trends", trend_keys, NULL, pw_view_trends},
+    [PW_SCREEN_ENDTOEND] = {"end-to-end", endtoend_keys, NULL, pw_view_endtoend},
+    [PW_SCREEN_BASELINES] = {"baselines", baseline_keys, NULL, pw_view_baselines},
+    [PW_SCREEN_DEVICE] = {"device", device_keys, NULL, pw_view_device},
+    [PW_SCREEN_MESSAGES] = {"messages", line_keys, NULL, pw_view_messages},
+    [PW_SCREEN_HELP] = {"help", line_keys, NULL, pw_view_help},
 };
 
 /* ---- input ---- */
@@ -713,8 +705,8 @@ static bool click_beside_prompt(struct pw_tui *tui, int row)
     return false;
 }
 
-/* A click on a row moves there, on the row under the cursor it opens it; on a head it sorts; on a line about a
- * signature it opens that; on the footer it presses the key that is named there. */
+/* A click on a row moves there, on the row under the cursor it opens it; on a head it sorts; on the footer it presses
+ * the key that is named there. */
 static void on_click(struct pw_tui *tui, int row, int column)
 {
     size_t at = tui->top + (size_t)(row - 3);
@@ -732,12 +724,10 @@ static void on_click(struct pw_tui *tui, int row, int column)
         return;
     }
     tui->flash[0] = '\0';
-    if (tui->screen == PW_SCREEN_ENDTOEND && row > 0 && row < tui->rows - 1) {
-        at = pw_tui_endtoend_node_at(&tui->at->endtoend, tui->scroll[PW_SCREEN_ENDTOEND] + row - 1);
-        if (at != SIZE_MAX)
-            pw_tui_open_node(tui, at);
-    } else if (tui->screen != PW_SCREEN_INVENTORY && row > 0 && row < tui->rows - 1)
-        open_line(tui, tui->scroll[tui->screen] + row - 1);
+    if (tui->screen != PW_SCREEN_INVENTORY && row > 0 && row < tui->rows - 1) {
+        tui->found[tui->screen] = -1;
+        pw_tui_list_click(tui, tui->scroll[tui->screen] + row - 1);
+    }
     if (tui->screen != PW_SCREEN_INVENTORY || row < 2 || row >= tui->rows - 1)
         return;
     if (row == 2) {

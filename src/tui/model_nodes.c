@@ -273,21 +273,6 @@ void pw_tui_open_node(struct pw_tui *tui, size_t node)
         pw_tui_open_signature(tui, (size_t)signature);
 }
 
-/* The node that was jumped to, while it is seen; else the first that is. */
-void pw_tui_act_open_node(struct pw_tui *tui)
-{
-    const struct pw_tui_endtoend *run = &tui->at->endtoend;
-    int top = tui->scroll[PW_SCREEN_ENDTOEND], rows = pw_tui_body_rows(tui);
-    size_t node = SIZE_MAX;
-
-    pw_tui_place(tui);
-    if (run->focus_line >= top && run->focus_line < top + rows)
-        node = run->focus;
-    for (int line = top; line < top + rows && node == SIZE_MAX; line++)
-        node = pw_tui_endtoend_node_at(run, line);
-    pw_tui_open_node(tui, node);
-}
-
 size_t pw_tui_endtoend_first(const struct pw_tui_endtoend *run)
 {
     size_t any = SIZE_MAX;
@@ -337,8 +322,16 @@ size_t pw_tui_endtoend_slowest(const struct pw_tui_endtoend *run)
 void pw_tui_act_node_order(struct pw_tui *tui)
 {
     struct pw_tui_endtoend *run = &tui->at->endtoend;
+    bool seen;
 
+    pw_tui_place(tui);
+    seen = run->focus_line >= 0 && run->focus_line == pw_tui_list_line(tui);
     pw_tui_endtoend_sort(run, (pw_node_order)((run->sort + 1) % PW_NODE_ORDER_COUNT));
+    pw_tui_place(tui);
+    if (seen && run->finished) /* the chosen node stays in sight, else the list begins */
+        tui->scroll[PW_SCREEN_ENDTOEND] = run->focus_line > 2 ? run->focus_line - 2 : 0;
+    else if (run->finished && tui->scroll[PW_SCREEN_ENDTOEND] > run->list_line)
+        show_list(tui);
     if (!run->finished)
         pw_tui_say(tui, false, "nodes will be listed %s when the run is over", pw_tui_node_order_name(run->sort));
 }
@@ -353,6 +346,7 @@ static void show_node(struct pw_tui *tui, size_t node, const char *none)
         return;
     }
     run->focus = node;
+    tui->found[PW_SCREEN_ENDTOEND] = -1;
     for (int tried = 0; tried < 2; tried++) {
         pw_tui_place(tui);
         if (run->focus_line >= 0)

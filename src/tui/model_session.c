@@ -401,8 +401,7 @@ static void on_answer(struct pw_tui *tui, const struct pw_event *event)
     } else if (pw_tui_trend_event(tui, event)) {
         pw_tui_builds_recalled(tui, event);
         if (event->ask == PW_ASK_COMPARE) {
-            tui->show_comparison = true;
-            tui->scroll[PW_SCREEN_TRENDS] = 0;
+            pw_tui_show_comparison(tui);
             ask_again(tui);
         }
     } else if (event->ask == PW_ASK_ENVIRONMENT && event->text) {

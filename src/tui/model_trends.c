@@ -335,22 +335,76 @@ void pw_tui_act_whole_graph(struct pw_tui *tui)
     pw_tui_go(tui, PW_SCREEN_TRENDS);
 }
 
-/* With the last two runs that have figures of what is shown. */
-void pw_tui_act_compare(struct pw_tui *tui)
+/* The newest run with verdicts of what is shown but for one, before another where that is not 0; 0: there is none. */
+static long long newest_run(const struct pw_tui *tui, long long but, long long before)
 {
-    long long runs[2] = {0, 0};
     size_t count = tui->whole_graph ? tui->at->graph.count : tui->at->history.count;
+
+    for (size_t i = count; i-- > 0;) {
+        const struct pw_tui_graph_point *whole = tui->whole_graph ? &tui->at->graph.points[i] : NULL;
+        const struct pw_tui_point *point = whole ? NULL : &tui->at->history.points[i];
+        long long run = whole ? whole->run_id : point->run_id;
+
+        if ((whole ? !whole->whole : strcmp(point->standing, "timed") != 0) && run != but && (!before || run < before))
+            return run;
+    }
+    return 0;
+}
+
+/* A run and the newest other one, the older first; false: there are not two, or this one has no verdicts. */
+static bool two_runs(const struct pw_tui *tui, long long run, long long runs[2])
+{
+    long long other = newest_run(tui, run, 0);
+
+    if (!other || newest_run(tui, 0, run + 1) != run)
+        return false;
+    runs[0] = run < other ? run : other;
+    runs[1] = run < other ? other : run;
+    return true;
+}
+
+void pw_tui_compare_run(struct pw_tui *tui, long long run)
+{
+    long long runs[2];
     char text[64];
 
-    for (size_t i = count, found = 2; i-- > 0 && found;) {
-        long long run = tui->whole_graph ? tui->at->graph.points[i].run_id : tui->at->history.points[i].run_id;
-        bool usable = tui->whole_graph ? !tui->at->graph.points[i].whole
-                                       : strcmp(tui->at->history.points[i].standing, "timed") != 0;
-
-        if (usable && run != runs[1])
-            runs[--found] = run;
+    if (!two_runs(tui, run, runs)) {
+        pw_tui_say(tui, false,
+                   newest_run(tui, 0, run + 1) == run ? "there is no other run to set run %lld beside"
+                                                      : "run %lld has no verdicts to set beside another's",
+                   run);
+        return;
     }
-    if (runs[0])
+    snprintf(text, sizeof text, "%lld %lld", runs[0], runs[1]);
+    pw_tui_run_compare(tui, text);
+}
+
+void pw_tui_show_comparison(struct pw_tui *tui)
+{
+    if (!tui->show_comparison) {
+        tui->entry_before = tui->entry_chosen ? tui->chosen_entry : (struct pw_tui_entry){0};
+        tui->scroll_before = tui->scroll[PW_SCREEN_TRENDS];
+    }
+    tui->show_comparison = true;
+    tui->entry_chosen = false;
+    tui->scroll[PW_SCREEN_TRENDS] = 0;
+}
+
+void pw_tui_leave_comparison(struct pw_tui *tui)
+{
+    tui->show_comparison = false;
+    tui->chosen_entry = tui->entry_before;
+    tui->entry_chosen = tui->entry_before.run != 0;
+    tui->scroll[PW_SCREEN_TRENDS] = tui->scroll_before;
+}
+
+/* A chosen run with the newest other one, else the last two that have figures of what is shown. */
+void pw_tui_act_compare(struct pw_tui *tui)
+{
+    long long chosen = tui->entry_chosen ? tui->chosen_entry.run : 0, runs[2];
+    char text[64];
+
+    if ((chosen && two_runs(tui, chosen, runs)) || two_runs(tui, newest_run(tui, 0, 0), runs))
         snprintf(text, sizeof text, "compare %lld %lld", runs[0], runs[1]);
     else
         snprintf(text, sizeof text, "compare ");

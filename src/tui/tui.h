@@ -247,6 +247,12 @@ struct pw_tui_pair { /* a signature in two runs */
     char standing[2][16]; /* "" not in that run */
     double error[2], speed[2];
 };
+struct pw_tui_entry { /* a run that the trends list, or a signature of two runs side by side */
+    int line, rows;   /* of the screen as it was filled last */
+    long long run;    /* 0: it is a signature's */
+    size_t signature; /* SIZE_MAX: a run, or the graph has it no more */
+    size_t nth;       /* which of those with the same run, or which of all signatures */
+};
 struct pw_tui_comparison {
     bool known;
     long long runs[2];
@@ -330,7 +336,7 @@ struct pw_tui_endtoend {
     int64_t most_ns;     /* of one node */
     pw_node_order sort;  /* of a finished run; while it goes on, nodes stand as they come */
     size_t *order;       /* positions in nodes as they are listed; owned; NULL: in order */
-    size_t focus;        /* the node that was jumped to; SIZE_MAX none */
+    size_t focus;        /* the node that was chosen or jumped to; SIZE_MAX none */
     struct pw_map texts; /* of the nodes, each once */
     int focus_line;      /* where it stood when all lines were filled; -1 nowhere */
     int list_line;       /* where the nodes began; -1 they were not listed */
@@ -470,17 +476,24 @@ struct pw_tui {
 
     struct pw_lines text; /* of the screen of lines that was drawn last */
 
-    size_t detail;               /* signature shown */
-    int scroll[PW_SCREEN_COUNT]; /* first line shown, for the screens of lines */
-    int found[PW_SCREEN_COUNT];  /* the line found last; on the last page it is not the first one shown */
-    int left[PW_SCREEN_COUNT];   /* columns of these lines that stand left of the screen */
-    int lines[PW_SCREEN_COUNT];  /* lines that the last draw had */
-    int chosen[PW_SCREEN_COUNT]; /* of the lines about signatures the one that > points to; -1 none */
-    pw_screen detail_from;       /* where Esc goes from the detail */
-    bool trends_of_detail;       /* Esc goes from the trends to the detail, else to the inventory */
-    bool show_comparison;        /* above the trends */
-    bool whole_graph;            /* trends are the graph's, not the signature's */
-    int remark;                  /* the line of the detail that M went to last */
+    size_t detail;                /* signature shown */
+    int scroll[PW_SCREEN_COUNT];  /* first line shown, for the screens of lines */
+    int found[PW_SCREEN_COUNT];   /* the line found last; on the last page it is not the first one shown. -1 none */
+    int left[PW_SCREEN_COUNT];    /* columns of these lines that stand left of the screen */
+    int lines[PW_SCREEN_COUNT];   /* lines that the last draw had */
+    int chosen;                   /* of the run's lines about signatures the one that was chosen; -1 none */
+    struct pw_tui_entry *entries; /* what the trends list, from the top; owned */
+    size_t entry_count, entry_cap;
+    struct pw_tui_entry chosen_entry; /* of these */
+    bool entry_chosen;
+    struct pw_tui_entry
+        entry_before; /* what was chosen, and where the screen was, before two runs were set side by side */
+    int scroll_before;
+    pw_screen detail_from; /* where Esc goes from the detail */
+    bool trends_of_detail; /* Esc goes from the trends to the detail, else to the inventory */
+    bool show_comparison;  /* above the trends */
+    bool whole_graph;      /* trends are the graph's, not the signature's */
+    int remark;            /* the line of the detail that M went to last */
 
     pw_endtoend_mode run_mode; /* for PW_INTENT_RUN */
     pw_ask ask;
@@ -519,7 +532,6 @@ struct pw_tui_screen {
     const struct pw_tui_key *keys; /* ended by key 0 */
     void (*draw)(struct pw_tui *tui, struct pw_canvas *canvas, int top, int rows);
     void (*fill)(struct pw_tui *tui, struct pw_lines *lines);
-    bool about; /* some lines may be about signatures: up and down choose one of them, Enter opens it */
 };
 extern const struct pw_tui_screen pw_tui_screens[PW_SCREEN_COUNT];
 extern const struct pw_tui_key pw_tui_global_keys[]; /* on every screen; ended by key 0 */
@@ -609,8 +621,10 @@ void pw_tui_act_slowest_node(struct pw_tui *tui);
 void pw_tui_act_remark(struct pw_tui *tui);
 void pw_tui_act_whole_graph(struct pw_tui *tui);
 void pw_tui_act_compare(struct pw_tui *tui);
+void pw_tui_compare_run(struct pw_tui *tui, long long run); /* beside the newest other one that has verdicts */
+void pw_tui_show_comparison(struct pw_tui *tui);
+void pw_tui_leave_comparison(struct pw_tui *tui); /* back to where it was asked for */
 void pw_tui_act_compare_selection(struct pw_tui *tui);
-void pw_tui_act_open_node(struct pw_tui *tui);
 void pw_tui_act_run_nodes(struct pw_tui *tui);
 void pw_tui_act_run_outputs(struct pw_tui *tui);
 void pw_tui_act_run_sweep(struct pw_tui *tui);
@@ -667,10 +681,18 @@ void pw_tui_place(struct pw_tui *tui); /* how many lines there are and where thi
 void pw_tui_go(struct pw_tui *tui, pw_screen screen);
 /* For what the screen shows of the session, where it is not known or may have changed since it was. */
 void pw_tui_ask_for_screen(struct pw_tui *tui);
-/* From line *at on (-1: before the first) the next that is about a signature, by 1 or -1; false: none, *at is
- * unchanged. */
-bool pw_tui_next_about(struct pw_tui *tui, int *at, int by);
-void pw_tui_act(struct pw_tui *tui, const char *command); /* runs a line of the palette */
+/* Lists on screens of lines (model_list.c). The line that > points to, as the screen was filled last; -1 none. */
+int pw_tui_list_line(const struct pw_tui *tui);
+bool pw_tui_list_has(const struct pw_tui *tui);              /* the screen, as it was filled last, lists something */
+bool pw_tui_list_step(struct pw_tui *tui, int by);           /* to the next by 1 or -1; false: there is none */
+int pw_tui_list_before_page(struct pw_tui *tui);             /* fills; that line, for: */
+void pw_tui_list_page(struct pw_tui *tui, int line, int by); /* `by` lines on from it, the screen having moved so */
+void pw_tui_list_end(struct pw_tui *tui, int by);            /* to the last (1) or first (-1), the screen being there */
+void pw_tui_list_open(struct pw_tui *tui);
+void pw_tui_list_click(struct pw_tui *tui, int line); /* chooses it, opens the chosen one */
+void pw_tui_list_found(struct pw_tui *tui, int line); /* a text was found there, on a screen that is filled */
+void pw_tui_list_resize(struct pw_tui *tui, int rows, int columns); /* what was chosen stays in sight */
+void pw_tui_act(struct pw_tui *tui, const char *command);           /* runs a line of the palette */
 /* Puts the n-th candidate for what was typed there. */
 void pw_tui_choose_candidate(struct pw_tui *tui, int n);
 void pw_tui_prompt_key(struct pw_tui *tui, uint32_t key); /* to the open line at the foot; Enter does what it says */

@@ -40,7 +40,7 @@ static struct columns columns_for(int width, pw_node_order sort)
                         .bar = -1};
 
     if (width < 56) { /* what must be told: does it hold, how long, how wrong, which */
-        c = (struct columns){.verdict = 1,
+        c = (struct columns){.verdict = 2,
                              .time = 9,
                              .own = sort == PW_NODES_BY_ARRIVED ? -1 : 17,
                              .tolerance = -1,
@@ -145,9 +145,8 @@ static void add_node(const struct pw_tui *tui, struct pw_lines *lines, size_t in
     bool is_first = run->finished && node->node && node->node == run->totals.first_divergence;
     char text[32];
 
-    pw_lines_add(lines, PW_STYLE_ACCENT, c->verdict - 1 - (c->verdict > 1), is_first ? ">" : "");
-    pw_lines_moref(lines, index == run->focus ? PW_STYLE_SELECTED : standing_styles[node->standing], c->verdict, "%-8s",
-                   pw_node_standing_name(node->standing));
+    pw_lines_add(lines, PW_STYLE_ACCENT, 1, !is_first ? "" : tui->ascii ? "^" : "\u25b2");
+    pw_lines_moref(lines, standing_styles[node->standing], c->verdict, "%-7s", pw_node_standing_name(node->standing));
     add_number(lines, c, PW_STYLE_NORMAL, c->time, time_text(text, sizeof text, node->time_ns));
     add_number(lines, c, PW_STYLE_NORMAL, c->own, error_text(text, sizeof text, node->isolated));
     add_number(lines, c, PW_STYLE_DIM, c->tolerance, error_text(text, sizeof text, node->tolerance));

@@ -253,45 +253,15 @@ void pw_tui_place(struct pw_tui *tui)
     fill(tui, 0, 1);
 }
 
-/* Trends have such lines only where two runs are compared: of runs there may be very many, which are not all made. */
-static bool has_about(const struct pw_tui *tui)
+/* The line that Enter opens. */
+static void draw_chosen(const struct pw_tui *tui, struct pw_canvas *canvas, int top, int first)
 {
-    return pw_tui_screens[tui->screen].about &&
-           (tui->screen != PW_SCREEN_TRENDS || (tui->show_comparison && tui->at->comparison.known));
-}
+    int line = pw_tui_list_line(tui), row = top + line - first;
 
-/* The line that Enter opens: of those about a signature that are seen the first, until another is chosen. */
-static void draw_chosen(struct pw_tui *tui, struct pw_canvas *canvas, int top, int rows, int first)
-{
-    int *chosen = &tui->chosen[tui->screen], count = (int)tui->text.count;
-
-    if (!has_about(tui))
+    if (line < 0)
         return;
-    if (*chosen < first || *chosen >= first + rows || *chosen >= count || tui->text.items[*chosen].signature < 0)
-        *chosen = -1;
-    for (int i = first; i < count && i < first + rows && *chosen < 0; i++)
-        if (tui->text.items[i].signature >= 0)
-            *chosen = i;
-    if (*chosen < 0)
-        return;
-    pw_canvas_style(canvas, top + *chosen - first, 0, canvas->columns, PW_STYLE_SELECTED);
-    pw_canvas_text(canvas, top + *chosen - first, 0, 1, PW_STYLE_SELECTED, ">");
-}
-
-bool pw_tui_next_about(struct pw_tui *tui, int *at, int by)
-{
-    int count;
-
-    if (!has_about(tui))
-        return false;
-    pw_tui_fill(tui);
-    count = (int)tui->text.count;
-    for (int i = *at < 0 ? (by > 0 ? 0 : -1) : *at + by; i >= 0 && i < count; i += by)
-        if (tui->text.items[i].signature >= 0) {
-            *at = i;
-            return true;
-        }
-    return false;
+    pw_canvas_style(canvas, row, 0, canvas->columns, PW_STYLE_SELECTED);
+    pw_canvas_text(canvas, row, 0, 1, PW_STYLE_SELECTED, ">");
 }
 
 /* Fills, clamps the scroll, draws a bar at the right edge when there is more than fits. */
@@ -309,7 +279,7 @@ static void draw_lines(struct pw_tui *tui, struct pw_canvas *canvas, int top, in
     if (*scroll != wanted)
         fill(tui, *scroll, rows);
     pw_lines_draw(&tui->text, canvas, top, rows, *scroll, tui->left[tui->screen], tui->search);
-    draw_chosen(tui, canvas, top, rows, *scroll);
+    draw_chosen(tui, canvas, top, *scroll);
     if (count > rows && rows > 0) {
         int size = rows * rows / count > 0 ? rows * rows / count : 1;
         int at = (int)((int64_t)(rows - size) * *scroll / (count - rows));
@@ -406,8 +376,8 @@ void pw_view_help(struct pw_tui *tui, struct pw_lines *lines)
     help_keys(lines, pw_tui_global_keys);
     help_entry(lines, "^C, ^Z", 13, "Quits, or drops the line that is typed; suspends until fg.");
     help_entry(lines, "mouse", 13,
-               "The wheel moves. A click chooses a row, and opens the chosen one; on a head it sorts; on a failure it "
-               "opens its detail; at the foot it presses the key that is named there.");
+               "The wheel moves. A click chooses a row, and opens the chosen one; on a head it sorts; at the foot it "
+               "presses the key that is named there.");
     pw_lines_head(lines, "signs in the inventory");
     help_entry(lines, "* held*", 13, "Before the operator: marked. Behind the verdict: of an earlier run.");
     help_entry(lines, "held**", 13,

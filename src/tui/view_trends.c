@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/mem.h"
 #include "tui/chart.h"
 #include "tui/tui.h"
 
@@ -189,13 +190,32 @@ static void say_moved(struct pw_lines *lines, const char *above, const char *bel
                       known(above), known(below));
 }
 
-enum { ONE_LINE = 90 }; /* columns that a run needs to be told in one line */
+enum { ONE_LINE = 90, PAIR_LINE = 100 }; /* columns that a run, or a pair, needs to be told in one line */
 
-/* Passes over a run of very many that nobody looks at. */
-static bool skip_run(struct pw_lines *lines, const char *environment, const char *below)
+/* An entry of the list that begins with the next line. */
+static void add_entry(struct pw_tui *tui, const struct pw_lines *lines, const struct pw_tui_entry *entry)
 {
-    size_t count = (lines->width < ONE_LINE ? 2 : 1) + moved(environment, below), begin, end;
+    const struct pw_tui_entry *last;
+    struct pw_error ignored = {0};
 
+    if (PW_GROW(tui->entries, tui->entry_cap, tui->entry_count + 1, &ignored) != PW_OK)
+        return; /* then it can't be chosen */
+    last = tui->entry_count ? &tui->entries[tui->entry_count - 1] : NULL;
+    tui->entries[tui->entry_count] = *entry;
+    tui->entries[tui->entry_count].line = (int)lines->count;
+    if (last && entry->run && last->run == entry->run)
+        tui->entries[tui->entry_count].nth = last->nth + 1;
+    tui->entry_count++;
+}
+
+/* Begins the lines of a run; whether it is passed over, one of very many that nobody looks at. */
+static bool skip_run(struct pw_tui *tui, struct pw_lines *lines, long long run, const char *environment,
+                     const char *below)
+{
+    int rows = lines->width < ONE_LINE ? 2 : 1;
+    size_t count = (size_t)rows + moved(environment, below), begin, end;
+
+    add_entry(tui, lines, &(struct pw_tui_entry){.rows = rows, .run = run, .signature = SIZE_MAX});
     pw_lines_seen(lines, count, &begin, &end);
     if (begin < end)
         return false;
@@ -225,7 +245,7 @@ static void add_point(struct pw_lines *lines, const struct pw_tui_point *point)
                   (long long)point->run_id, point->standing, error, time, ratio, point->implementation);
 }
 
-static void add_history(const struct pw_tui *tui, struct pw_lines *lines)
+static void add_history(struct pw_tui *tui, struct pw_lines *lines)
 {
     const struct pw_tui_history *history = &tui->at->history;
 
@@ -246,7 +266,7 @@ static void add_history(const struct pw_tui *tui, struct pw_lines *lines)
         const char *environment = history->points[i].environment;
         const char *below = i ? history->points[i - 1].environment : NULL;
 
-        if (skip_run(lines, environment, below))
+        if (skip_run(tui, lines, history->points[i].run_id, environment, below))
             continue;
         add_point(lines, &history->points[i]);
         say_moved(lines, environment, below);
@@ -294,7 +314,7 @@ static void add_graph_point(struct pw_lines *lines, const struct pw_tui_graph_po
                   point->outcome[0] ? point->outcome : "not ended", share, speed, what);
 }
 
-static void add_graph(const struct pw_tui *tui, struct pw_lines *lines)
+static void add_graph(struct pw_tui *tui, struct pw_lines *lines)
 {
     const struct pw_tui_graph *graph = &tui->at->graph;
 
@@ -317,7 +337,7 @@ static void add_graph(const struct pw_tui *tui, struct pw_lines *lines)
         const char *environment = graph->points[i].environment;
         const char *below = i ? graph->points[i - 1].environment : NULL;
 
-        if (skip_run(lines, environment, below))
+        if (skip_run(tui, lines, graph->points[i].run_id, environment, below))
             continue;
         add_graph_point(lines, &graph->points[i]);
         say_moved(lines, environment, below);
@@ -349,10 +369,8 @@ static void add_pair(struct pw_lines *lines, const struct pw_tui_pair *pair)
     }
     if (!isnan(change))
         snprintf(speed, sizeof speed, "%+.1f %%", 100 * (change - 1));
-    if (lines->width < 100) {
+    if (lines->width < PAIR_LINE) {
         pw_lines_addf(lines, style, 3, "%.18s: %s, then %s", pair->op, standing_of(pair, 0), standing_of(pair, 1));
-        if (pair->signature != SIZE_MAX)
-            pw_lines_about(lines, pair->signature);
         pw_lines_addf(lines, PW_STYLE_NORMAL, 5, "error %s, %s", numbers[0], numbers[1]);
         pw_lines_addf(lines, PW_STYLE_NORMAL, 5, "speed %s, %s", numbers[2], numbers[3]);
         pw_lines_moref(lines, style, 28, "%s", speed);
@@ -360,12 +378,10 @@ static void add_pair(struct pw_lines *lines, const struct pw_tui_pair *pair)
         pw_lines_addf(lines, style, 3, "%-22.22s %-10.10s %-10.10s %9s %9s %9s %9s %9s  %s", pair->op,
                       standing_of(pair, 0), standing_of(pair, 1), numbers[0], numbers[1], numbers[2], numbers[3], speed,
                       pair->id);
-        if (pair->signature != SIZE_MAX)
-            pw_lines_about(lines, pair->signature);
     }
 }
 
-static void add_comparison(const struct pw_tui *tui, struct pw_lines *lines)
+static void add_comparison(struct pw_tui *tui, struct pw_lines *lines)
 {
     const struct pw_tui_comparison *c = &tui->at->comparison;
     size_t verdicts = 0, faster = 0, slower = 0;
@@ -388,15 +404,20 @@ static void add_comparison(const struct pw_tui *tui, struct pw_lines *lines)
                  known(c->environment[0]), known(c->environment[1]));
         pw_lines_wrap(lines, PW_STYLE_WARN, 3, text);
     }
-    if (lines->width >= 100)
+    if (lines->width >= PAIR_LINE)
         pw_lines_addf(lines, PW_STYLE_HEADER, 3, "%-22s %-10s %-10s %9s %9s %9s %9s %9s  %s", "operator", "before",
                       "after", "error", "error", "speed", "speed", "change", "signature");
-    for (size_t i = 0; i < c->count; i++)
+    for (size_t i = 0; i < c->count; i++) {
+        add_entry(tui, lines,
+                  &(struct pw_tui_entry){
+                      .rows = lines->width < PAIR_LINE ? 3 : 1, .signature = c->pairs[i].signature, .nth = i});
         add_pair(lines, &c->pairs[i]);
+    }
 }
 
 void pw_view_trends(struct pw_tui *tui, struct pw_lines *lines)
 {
+    tui->entry_count = 0;
     if (tui->at->comparison.known && tui->show_comparison)
         add_comparison(tui, lines);
     if (tui->whole_graph) {

@@ -342,7 +342,7 @@ static void test_endtoend(void **state)
         (struct pw_endtoend_totals){.nodes = 3, .culprits = 1, .victims = 1, .first_divergence = &nodes[0]};
     send(tui, &finished);
     shows(tui, "does not hold: 3 nodes");
-    shows(tui, "> culprit          -   1.0e-03   1.0e-06   1.0e-03");
+    shows(tui, "^ culprit          -   1.0e-03   1.0e-06   1.0e-03");
     shows(tui, "wrong by a thousandth");
     shows(tui, "Mystery");
     press(tui, "d");

@@ -1,50 +1,9 @@
 /* The end-to-end screen: times, orders, jumps, and a list of which only what is seen is drawn. */
-#include "fake.h"
+#include "fake_run.h"
 #include "store/endtoend.h"
 
-#define NODES 500
 #define TEN_BLANKS "          "
 #define FIFTY_BLANKS TEN_BLANKS TEN_BLANKS TEN_BLANKS TEN_BLANKS TEN_BLANKS
-
-static struct pw_node many[NODES];
-static char names[NODES][16];
-
-/* Node i takes (i * 7919) mod 1009 + 1 us; every tenth is on the host; from `wrong` on they do not hold. */
-static void run_graph(struct pw_tui *tui, size_t wrong)
-{
-    struct pw_event started = {
-        .kind = PW_EVENT_STARTED, .whole_graph = true, .mode = PW_ENDTOEND_NODES, .total = NODES};
-    struct pw_event node = {.kind = PW_EVENT_NODE, .total = NODES};
-    struct pw_event finished = {.kind = PW_EVENT_FINISHED, .whole_graph = true, .mode = PW_ENDTOEND_NODES};
-
-    send(tui, &started);
-    for (size_t i = 0; i < NODES; i++) {
-        snprintf(names[i], sizeof names[i], "node%zu", i);
-        many[i] = (struct pw_node){.name = names[i], .op_type = "Add", .index = i, .graph = &graph, .domain = ""};
-        node.done = i + 1;
-        node.node = (struct pw_endtoend_node){.node = &many[i],
-                                              .pattern = -1,
-                                              .standing = i < wrong    ? PW_NODE_HELD
-                                                          : i == wrong ? PW_NODE_CULPRIT
-                                                                       : PW_NODE_VICTIM,
-                                              .on_target = i % 10 != 0,
-                                              .time_ns = (int64_t)(1000 * (i * 7919 % 1009 + 1)),
-                                              .implementation = i % 2 ? "one" : "two",
-                                              .note = "",
-                                              .reason = i == wrong ? "far off, and in so many words that they do not "
-                                                                     "fit on one line of a terminal"
-                                                                   : "",
-                                              .has_isolated = true,
-                                              .tolerance = 1e-6};
-        node.node.isolated.max_error = i == wrong ? 0.5 : i == 321 ? 9e-7 : 1e-8;
-        node.node.propagated.max_error = i < wrong ? 0 : 1.0 / (double)(i + 1 - wrong);
-        send(tui, &node);
-    }
-    finished.endtoend = (struct pw_endtoend_totals){
-        .nodes = NODES, .held = wrong >= NODES, .first_divergence = wrong < NODES ? &many[wrong] : NULL};
-    send(tui, &finished);
-    tui->flash[0] = '\0';
-}
 
 /* The row of the list that comes first. */
 static void begins_with(struct pw_tui *tui, const char *name)
@@ -224,7 +183,7 @@ static void test_jumps(void **state)
     shows(tui, "every node that was compared holds");
     run_graph(tui, 400);
     press(tui, "f");
-    shows(tui, "> culprit");
+    shows(tui, ">^ culprit");
     shows(tui, "node400");
     press(tui, "gt");
     shows(tui, "node277");
@@ -294,6 +253,9 @@ static void test_selection(void **state)
         click.row++;
     click.row--;
     pw_tui_apply(tui, &click);
+    assert_int_equal(tui->screen, PW_SCREEN_ENDTOEND);
+    points_to(tui, "node401");
+    pw_tui_apply(tui, &click);
     assert_int_equal(tui->screen, PW_SCREEN_DETAIL);
     assert_int_equal(tui->detail, 0);
     inventory.node_number_count = 0;
@@ -329,7 +291,7 @@ static void test_only_what_is_seen(void **state)
                 shown = strchr(shown, '\n') + 1;
             while (length && line[length - 1] == ' ')
                 length--;
-            if (strncmp(shown, line, length) != 0)
+            if (length && strncmp(shown + 1, line + 1, length - 1) != 0) /* > points to one of them */
                 fail_msg("row %d at %d: '%.70s' and '%.70s'", row, top, shown, line);
         }
         pw_buf_clear(&all);

@@ -144,7 +144,7 @@ static void test_very_many_runs(void **state)
 
                     while (length && lines[top + i][length - 1] == ' ')
                         length--;
-                    if (strncmp(row, lines[top + i], length) != 0)
+                    if (length && strncmp(row + 1, lines[top + i] + 1, length - 1) != 0) /* > points to one of them */
                         fail_msg("line %d: '%.70s', of all '%s'", top + i, row, lines[top + i]);
                 }
             }
@@ -186,6 +186,9 @@ static void test_comparison_finds_signatures(void **state)
     assert_int_equal(tui->detail, 1);
     press(tui, "\033");
     shows(tui, "Runs 1 and 2 side by side");
+    press(tui, "\033"); /* from these to the trends alone */
+    hides(tui, "side by side");
+    assert_int_equal(tui->screen, PW_SCREEN_TRENDS);
     press(tui, "\033"); /* where the trends were gone to from */
     assert_int_equal(tui->screen, PW_SCREEN_DETAIL);
     press(tui, "\033"); /* and out of there: not to the trends again */
@@ -243,6 +246,83 @@ static void test_back_to_what_changed(void **state)
         press(tui, ways[i].back);
         if (tui->intent != PW_INTENT_ASK || tui->ask != ways[i].ask)
             fail_msg("%s, %s and back: nothing is asked", ways[i].there, ways[i].away);
+        close_tui(tui);
+    }
+}
+
+static void click_on(struct pw_tui *tui, const char *text)
+{
+    struct pw_input click = {.kind = PW_INPUT_CLICK, .column = 20};
+
+    for (const char *at = screen_of(tui), *end; (end = strchr(at, '\n')); at = end + 1, click.row++) {
+        const char *found = strstr(at, text);
+
+        if (found && found < end) {
+            pw_tui_apply(tui, &click);
+            return;
+        }
+    }
+    fail_msg("no row has '%s':\n%s", text, screen_of(tui));
+}
+
+static bool points_to(struct pw_tui *tui, const char *text)
+{
+    const char *at = strstr(screen_of(tui), "\n>");
+    const char *end = at ? strchr(at + 1, '\n') : NULL, *found = at ? strstr(at, text) : NULL;
+
+    return found && found < end;
+}
+
+/* A run is chosen by the arrows and by a click; Enter, or a click on the chosen one, sets it beside the newest other.
+ */
+static void test_runs_are_chosen(void **state)
+{
+    static const struct {
+        int rows, columns;
+    } sizes[] = {{10, 40}, {24, 80}, {40, 120}, {100, 300}};
+    struct pw_store_signature_row rows[RUNS];
+    struct pw_store_graph_row graph_rows[RUNS];
+    struct pw_event history = {.kind = PW_EVENT_ANSWER, .ask = PW_ASK_HISTORY, .rows = rows, .row_count = RUNS};
+    struct pw_event whole = {
+        .kind = PW_EVENT_ANSWER, .ask = PW_ASK_GRAPH, .graph_rows = graph_rows, .graph_row_count = RUNS};
+
+    (void)state;
+    fill(rows, graph_rows);
+    rows[6].standing = "timed";   /* of a benchmark: run 7 */
+    graph_rows[6].signatures = 0; /* end to end */
+    for (size_t k = 0; k < 2 * (sizeof sizes / sizeof *sizes); k++) {
+        struct pw_tui *tui = open_tui(sizes[k / 2].rows, sizes[k / 2].columns);
+
+        device_opens(tui);
+        press(tui, k % 2 ? "/matmul\n4w" : "/matmul\n4");
+        history.about = tui->detail;
+        send(tui, &history);
+        send(tui, &whole);
+        press(tui, "G"); /* the oldest; up from there */
+        assert_true(points_to(tui, "run 1 "));
+        press(tui, "kk");
+        assert_true(points_to(tui, "run 3 "));
+        if (sizes[k / 2].rows > 10) {
+            click_on(tui, "run 2 ");
+            assert_true(points_to(tui, "run 2 "));
+            tui->intent = PW_INTENT_NONE;
+            click_on(tui, "run 2 ");
+            assert_int_equal(tui->intent, PW_INTENT_ASK);
+            assert_int_equal(tui->ask, PW_ASK_COMPARE);
+            assert_string_equal(tui->intent_text, "2 14");
+            press(tui, "=");
+            shows(tui, ":compare 2 14");
+            press(tui, "\033");
+        }
+        press(tui, "/run 7 \n");
+        assert_true(points_to(tui, "run 7 "));
+        tui->intent = PW_INTENT_NONE;
+        press(tui, "\n");
+        assert_int_equal(tui->intent, PW_INTENT_NONE);
+        shows(tui, "run 7 has no verdicts");
+        press(tui, "/run 14 \n"); /* the newest: beside the one before it */
+        press(tui, "\n");
+        assert_string_equal(tui->intent_text, "13 14");
         close_tui(tui);
     }
 }
@@ -307,6 +387,7 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_both_alike),
                                        cmocka_unit_test(test_very_many_runs),
                                        cmocka_unit_test(test_comparison_finds_signatures),
+                                       cmocka_unit_test(test_runs_are_chosen),
                                        cmocka_unit_test(test_node_trends),
                                        cmocka_unit_test(test_screen_behind_a_failed_comparison),
                                        cmocka_unit_test(test_back_to_what_changed)};
