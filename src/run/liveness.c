@@ -57,7 +57,7 @@ static void mark_read(void *user, pw_value_id value)
     mark->last_use[value] = mark->node;
 }
 
-void pw_liveness_find(const struct pw_graph *graph, size_t *last_use)
+void pw_liveness_reads(const struct pw_graph *graph, size_t *last_use)
 {
     for (size_t v = 0; v < graph->value_count; v++)
         last_use[v] = PW_LIVENESS_NEVER;
@@ -71,6 +71,16 @@ void pw_liveness_find(const struct pw_graph *graph, size_t *last_use)
         }
         pw_liveness_captures(graph, node, mark_read, &mark);
     }
+}
+
+void pw_liveness_keep_outputs(const struct pw_graph *graph, size_t *last_use)
+{
     for (size_t o = 0; o < graph->output_count; o++)
         last_use[graph->outputs[o]] = PW_LIVENESS_KEEP;
+}
+
+void pw_liveness_find(const struct pw_graph *graph, size_t *last_use)
+{
+    pw_liveness_reads(graph, last_use);
+    pw_liveness_keep_outputs(graph, last_use);
 }

@@ -105,6 +105,14 @@ static void release(struct pw_pair_frame *frame, pw_value_id id)
     frame->pairs[id] = NULL;
 }
 
+void pw_pair_drop_output(struct pw_pair_frame *frame, pw_value_id id)
+{
+    if (frame->pairs[id] == NULL)
+        return;
+    frame->pairs[id]->live = 0; /* a run of the graph has to keep it */
+    release(frame, id);
+}
+
 void pw_pair_drop_unit(struct pw_divergence *run, struct pw_pair *pair)
 {
     size_t bytes = unit_bytes(pair);
@@ -320,6 +328,8 @@ static pw_status run_nodes(struct pw_pair_frame *frame, struct pw_error *err)
         }
         if (status == PW_OK)
             pw_liveness_captures(frame->graph, node, release_read, &released);
+        if (status == PW_OK && frame->graph == frame->run->main_graph)
+            status = pw_divergence_outputs_due(frame, n, err);
         if (status == PW_OK && frame->graph == frame->run->main_graph) {
             frame->run->done = n + 1;
             emit_pending(frame->run);
@@ -365,6 +375,9 @@ static pw_status take_results(struct pw_pair_frame *frame, struct pw_pair *resul
     for (size_t o = 0; o < graph->output_count && status == PW_OK; o++) {
         struct pw_pair *pair = NULL;
 
+        if (graph == frame->run->main_graph && frame->run->verdicts[o] != NULL && !frame->run->keep_outputs)
+            continue;
+
         status = pw_pair_read(frame, graph->outputs[o], &pair, err);
         if (status == PW_OK && can_move(frame, o, pair))
             move_pair(frame->run, &results[o], pair);
@@ -374,8 +387,32 @@ static pw_status take_results(struct pw_pair_frame *frame, struct pw_pair *resul
     return status;
 }
 
+/* The inputs' values, and frees the array: of very many inputs it takes as much as their pairs. */
+static pw_status take_args(struct pw_pair_frame *frame, struct pw_pair **args, size_t arg_count, struct pw_error *err)
+{
+    const struct pw_graph *graph = frame->graph;
+
+    for (size_t i = 0; i < arg_count && i < graph->input_count; i++) {
+        pw_value_id id = graph->inputs[i];
+
+        if ((*args)[i].got.kind == PW_VALUE_NONE || frame->last_use[id] == PW_LIVENESS_NEVER)
+            continue;
+        if (pair_at(frame, id) == NULL)
+            return pw_error_memory(err, sizeof *frame->pairs[id]);
+        *frame->pairs[id] = (*args)[i];
+        frame->given[id] = true;
+        (*args)[i] = (struct pw_pair){0};
+        account(frame->run, frame->pairs[id], false);
+    }
+    for (size_t i = 0; i < arg_count; i++)
+        pw_pair_clear(&(*args)[i]);
+    pw_free(*args);
+    *args = NULL;
+    return PW_OK;
+}
+
 pw_status pw_divergence_graph(struct pw_divergence *run, struct pw_pair_frame *parent, const struct pw_graph *graph,
-                              struct pw_pair *args, size_t arg_count, struct pw_pair *results, struct pw_error *err)
+                              struct pw_pair **args, size_t arg_count, struct pw_pair *results, struct pw_error *err)
 {
     struct pw_pair_frame frame = {.run = run, .graph = graph, .parent = parent};
     pw_status status = PW_OK;
@@ -390,22 +427,14 @@ pw_status pw_divergence_graph(struct pw_divergence *run, struct pw_pair_frame *p
         status = pw_error_memory(err, graph->value_count * sizeof *frame.pairs);
         goto done;
     }
-    pw_liveness_find(graph, frame.last_use);
-    for (size_t i = 0; i < arg_count && i < graph->input_count; i++) {
-        pw_value_id id = graph->inputs[i];
-
-        if (args[i].got.kind == PW_VALUE_NONE || frame.last_use[id] == PW_LIVENESS_NEVER)
-            continue;
-        if (pair_at(&frame, id) == NULL) {
-            status = pw_error_memory(err, sizeof *frame.pairs[id]);
-            goto done;
-        }
-        *frame.pairs[id] = args[i];
-        frame.given[id] = true;
-        args[i] = (struct pw_pair){0};
-        account(run, frame.pairs[id], false);
-    }
-    status = run_nodes(&frame, err);
+    pw_liveness_reads(graph, frame.last_use);
+    if (graph == run->main_graph)
+        status = pw_divergence_outputs_plan(run, frame.last_use, err);
+    pw_liveness_keep_outputs(graph, frame.last_use);
+    if (status == PW_OK)
+        status = take_args(&frame, args, arg_count, err);
+    if (status == PW_OK)
+        status = run_nodes(&frame, err);
     if (status == PW_OK)
         status = take_results(&frame, results, err);
 done:

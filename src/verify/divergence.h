@@ -54,6 +54,20 @@ struct pw_unit_state {
     size_t value_count, value_cap;
 };
 
+/* What was found of an output of the graph. */
+struct pw_output_verdict {
+    struct pw_comparison golden;
+    struct pw_comparison *file; /* the target against the given file, golden against it; NULL: there is none */
+    double tolerance;
+    const char *why, *reason;
+    bool compared, held;
+};
+
+/* The node after which nobody reads an output any more. */
+struct pw_output_due {
+    size_t node, output;
+};
+
 struct pw_divergence {
     const struct pw_endtoend_request *request;
     struct pw_endtoend_totals *totals;
@@ -70,9 +84,13 @@ struct pw_divergence {
     size_t spare_count, spare_cap;
     struct pw_map texts; /* whys, notes and reasons of rows, each once */
     size_t position;
-    int *unit_of;                /* by node number: pattern judged as a whole, or -1 */
-    uint64_t *exposed;           /* by node number: outputs (bits) that others than the pattern's nodes read */
-    struct pw_unit_state *units; /* by pattern */
+    int *unit_of;                        /* by node number: pattern judged as a whole, or -1 */
+    uint64_t *exposed;                   /* by node number: outputs (bits) that others than the pattern's nodes read */
+    struct pw_unit_state *units;         /* by pattern */
+    struct pw_output_verdict **verdicts; /* by output of the main graph; NULL: not judged yet */
+    struct pw_output_due *due;           /* by node; those that no node makes are not among them */
+    size_t due_count, due_next;
+    bool keep_outputs; /* the caller wants their values */
     int64_t now_bytes, now_live;
     size_t done;
 };
@@ -81,15 +99,18 @@ struct pw_divergence {
 pw_status pw_divergence_init(struct pw_divergence *run, const struct pw_endtoend_request *request,
                              struct pw_endtoend_totals *totals, struct pw_error *err);
 void pw_divergence_clear(struct pw_divergence *run);
-/* Runs a graph on both sides. args: by position of the graph's inputs, taken over where not NULL. results: pairs for
- * graph->output_count, owned by the caller afterwards (pw_pair_clear). */
+/* Runs a graph on both sides. *args: by position of the graph's inputs, taken over: freed before the first node runs,
+ * and NULL then. results: pairs for graph->output_count, owned by the caller afterwards (pw_pair_clear); of the main
+ * graph empty for outputs that were judged on the way and that nobody wants. */
 pw_status pw_divergence_graph(struct pw_divergence *run, struct pw_pair_frame *parent, const struct pw_graph *graph,
-                              struct pw_pair *args, size_t arg_count, struct pw_pair *results, struct pw_error *err);
+                              struct pw_pair **args, size_t arg_count, struct pw_pair *results, struct pw_error *err);
 /* The pair behind an id, through captures; initializers are filled in. */
 pw_status pw_pair_read(struct pw_pair_frame *frame, pw_value_id id, struct pw_pair **out, struct pw_error *err);
 void pw_pair_clear(struct pw_pair *pair);
 /* Only its unit's values go; it is accounted. */
 void pw_pair_drop_unit(struct pw_divergence *run, struct pw_pair *pair);
+/* A judged output goes; it counts as a live tensor of the graph still. */
+void pw_pair_drop_output(struct pw_pair_frame *frame, pw_value_id id);
 /* A copy that lives as long as the run; equal texts are one. "" when memory is short. */
 const char *pw_divergence_text(struct pw_divergence *run, const char *text);
 /* Counts temporaries towards the peak. */
@@ -166,6 +187,13 @@ void pw_divergence_units_clear(struct pw_divergence *run);
 pw_status pw_divergence_member(struct pw_node_run *nr, struct pw_error *err);
 /* The node's outputs are in the frame: when its pattern is through, the unit's values go, also of what lives on. */
 pw_status pw_divergence_placed(struct pw_pair_frame *frame, const struct pw_node *node, struct pw_error *err);
+
+/* divergence_output.c: of the main graph. last_use: of nodes alone, by value id. */
+pw_status pw_divergence_outputs_plan(struct pw_divergence *run, const size_t *last_use, struct pw_error *err);
+/* After the node with this index: judges the outputs that nobody reads any more. */
+pw_status pw_divergence_outputs_due(struct pw_pair_frame *frame, size_t node, struct pw_error *err);
+/* Judges the others, and emits all of them. pairs: the graph's results. */
+pw_status pw_divergence_outputs_end(struct pw_divergence *run, const struct pw_pair *pairs, struct pw_error *err);
 
 /* divergence_control.c: a node with subgraphs, both sides in step. */
 pw_status pw_divergence_control(struct pw_pair_frame *frame, const struct pw_node *node, struct pw_pair *const *in,

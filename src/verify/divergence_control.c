@@ -127,7 +127,7 @@ static pw_status run_both(struct control *c, const struct pw_graph *graph, const
             inherit_all(&args[i], c);
     }
     if (status == PW_OK)
-        status = pw_divergence_graph(c->frame->run, c->frame, graph, args, arg_count, results, err);
+        status = pw_divergence_graph(c->frame->run, c->frame, graph, &args, arg_count, results, err);
     for (size_t o = 0; o < graph->output_count && status == PW_OK; o++) {
         struct pw_value carried = {0};
 

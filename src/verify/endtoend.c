@@ -1,10 +1,6 @@
 /* One end-to-end run: both sides in step, outputs against golden and given files, timed runs afterwards. */
 #include "verify/endtoend.h"
 
-#include <fnmatch.h>
-#include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,162 +8,6 @@
 #include "run/eval_internal.h"
 #include "verify/divergence.h"
 #include "verify/sweep.h"
-
-#define FAST_FACTOR 4.0 /* as for single nodes (divergence_judge.c) */
-
-/* ---- outputs ---- */
-
-static void emit_output(const struct pw_endtoend_request *request, const struct pw_endtoend_output *output)
-{
-    struct pw_endtoend_event event = {.kind = PW_ENDTOEND_OUTPUT, .output = output};
-
-    if (request->emit)
-        request->emit(request->user, &event);
-}
-
-const struct pw_tolerance_rule *pw_endtoend_rule(const struct pw_protocol *protocol, const char *output)
-{
-    for (size_t i = protocol->tolerance_count; i-- > 0;) {
-        const struct pw_rule_match *match = &protocol->tolerances[i].match;
-
-        if (match->node && !match->op && !match->category && match->dtype == PW_DTYPE_UNDEFINED &&
-            !fnmatch(match->node, output, 0))
-            return &protocol->tolerances[i];
-    }
-    return NULL;
-}
-
-/* An output's own tolerance: what a rule with its name says, else what the nodes before it allow together. */
-static void output_tolerance(const struct pw_endtoend_request *request, struct pw_endtoend_output *output,
-                             double allowed, struct pw_arena *arena)
-{
-    const struct pw_tolerance_rule *rule = pw_endtoend_rule(request->protocol, output->name);
-
-    output->tolerance = allowed;
-    output->why = "the tolerances of the nodes on the longest way to it, summed";
-    if (rule) {
-        output->tolerance = rule->value;
-        output->why = pw_arena_printf(arena, "%s:%zu", request->protocol->path ? request->protocol->path : "protocol",
-                                      rule->match.line);
-        if (!output->why)
-            output->why = "";
-    }
-}
-
-static void judge_output(struct pw_endtoend_output *output, const struct pw_pair *pair, const struct pw_buf *why,
-                         struct pw_arena *arena)
-{
-    const struct pw_comparison *c = &output->golden;
-    struct pw_buf text = {0};
-
-    if (why->size) {
-        pw_buf_puts(&text, pw_buf_text(why));
-    } else if (c->over > 0) {
-        pw_buf_puts(&text, "element ");
-        if (pair->ref.kind == PW_VALUE_TENSOR)
-            pw_compare_coordinates(&pair->ref.tensor, c->worst, &text);
-        pw_buf_printf(&text, ": got %.9g, golden %.9g, error %.3g; %" PRId64 " of %" PRId64 " elements over",
-                      c->worst_got, c->worst_want, c->max_error, c->over, c->count);
-    }
-    output->held = !text.size;
-    output->reason = pw_arena_strndup(arena, pw_buf_text(&text), text.size);
-    if (!output->reason)
-        output->reason = "";
-    pw_buf_clear(&text);
-}
-
-/* The given file beside it: how far the target is from it, and how far golden. */
-static pw_status compare_file(struct pw_endtoend_output *output, const struct pw_pair *pair,
-                              const struct pw_value *wanted, struct pw_error *err)
-{
-    struct pw_value carried = {0}, rounded = {0};
-    struct pw_buf why = {0};
-    pw_status status;
-
-    if (wanted->kind == PW_VALUE_NONE)
-        return PW_OK;
-    output->has_file = true;
-    status = pw_eval_carry(&carried, wanted, PW_EVAL_GOLDEN, err);
-    if (status == PW_OK)
-        status = pw_divergence_compare(&pair->got, &carried, output->tolerance, &output->file, &why, err);
-    if (status == PW_OK)
-        status = pw_eval_round(&rounded, &pair->ref, err);
-    if (status == PW_OK)
-        status = pw_divergence_compare(&rounded, &carried, output->tolerance, &output->file_golden, &why, err);
-    pw_buf_clear(&why);
-    pw_value_clear(&carried);
-    pw_value_clear(&rounded);
-    return status;
-}
-
-/* A graph may be ill-conditioned as a whole: where no rule sets the tolerance, an output that is over what the nodes
- * allow is measured against the fast reference's own end-to-end error. *fast is run once, when first asked for. */
-static pw_status excuse_output(struct pw_divergence *run, struct pw_endtoend_output *output, const struct pw_pair *pair,
-                               struct pw_value **fast, struct pw_error *err)
-{
-    const struct pw_endtoend_request *request = run->request;
-    struct pw_eval_options options = {.mode = PW_EVAL_FAST, .seed = request->seed};
-    struct pw_comparison comparison;
-    struct pw_buf why = {0};
-    pw_status status = PW_OK;
-
-    if (output->golden.mismatches || pw_endtoend_rule(request->protocol, output->name))
-        return PW_OK;
-    if (!*fast) {
-        *fast = pw_calloc(run->main_graph->output_count + 1, sizeof **fast);
-        if (!*fast)
-            return pw_error_memory(err, run->main_graph->output_count * sizeof **fast);
-        status = pw_eval_graph(run->main_graph, request->inputs, request->input_count, &options, *fast, err);
-    }
-    if (status == PW_OK)
-        status = pw_divergence_compare(&(*fast)[output->output], &pair->ref, 0, &comparison, &why, err);
-    if (status == PW_OK && !comparison.mismatches && output->golden.max_error <= FAST_FACTOR * comparison.max_error) {
-        output->tolerance = FAST_FACTOR * comparison.max_error;
-        output->why = "four times what the float32 reference loses end to end: the graph is ill-conditioned here";
-        output->golden.over = 0;
-    }
-    pw_buf_clear(&why);
-    return status;
-}
-
-static pw_status judge_outputs(struct pw_divergence *run, const struct pw_pair *pairs, struct pw_error *err)
-{
-    const struct pw_endtoend_request *request = run->request;
-    const struct pw_graph *graph = run->main_graph;
-    struct pw_value *fast = NULL;
-    pw_status status = PW_OK;
-
-    for (size_t o = 0; o < graph->output_count && status == PW_OK; o++) {
-        struct pw_endtoend_output *output = pw_arena_alloc(&run->arena, 1, sizeof *output);
-        struct pw_buf why = {0};
-
-        if (!output) {
-            status = pw_error_memory(err, sizeof *output);
-            break;
-        }
-        output->output = o;
-        output->name = graph->values[graph->outputs[o]].name;
-        output_tolerance(request, output, pairs[o].from.allowed, &run->arena);
-        status = pw_divergence_compare(&pairs[o].got, &pairs[o].ref, output->tolerance, &output->golden, &why, err);
-        output->compared = !why.size && !pairs[o].from.drawn;
-        if (status == PW_OK && output->golden.over > 0 && !why.size)
-            status = excuse_output(run, output, &pairs[o], &fast, err);
-        if (status == PW_OK)
-            judge_output(output, &pairs[o], &why, &run->arena);
-        pw_buf_clear(&why);
-        if (status == PW_OK && request->wanted)
-            status = compare_file(output, &pairs[o], &request->wanted[o], err);
-        if (status != PW_OK)
-            break;
-        run->totals->outputs++;
-        run->totals->outputs_failed += !output->held;
-        emit_output(request, output);
-    }
-    for (size_t o = 0; fast && o < graph->output_count; o++)
-        pw_value_clear(&fast[o]);
-    pw_free(fast);
-    return status;
-}
 
 /* ---- totals ---- */
 
@@ -329,11 +169,11 @@ static pw_status run_compared(struct pw_divergence *run, struct pw_value *result
         status = make_args(run->request, args, err);
     if (status == PW_OK) {
         emit_simple(run->request, PW_ENDTOEND_STARTED, graph->node_count);
-        status = pw_divergence_graph(run, NULL, graph, args, graph->input_count, pairs, err);
+        status = pw_divergence_graph(run, NULL, graph, &args, graph->input_count, pairs, err);
     }
     if (status == PW_OK) {
         count_rows(run);
-        status = judge_outputs(run, pairs, err);
+        status = pw_divergence_outputs_end(run, pairs, err);
     }
     for (size_t o = 0; results && o < graph->output_count && status == PW_OK; o++) {
         results[o] = pairs[o].got;
@@ -342,7 +182,8 @@ static pw_status run_compared(struct pw_divergence *run, struct pw_value *result
     for (size_t i = 0; args && i < graph->input_count; i++)
         pw_pair_clear(&args[i]);
     for (size_t o = 0; pairs && o < graph->output_count; o++)
-        pw_pair_clear(&pairs[o]);
+        if (pairs[o].ref.kind != PW_VALUE_NONE || pairs[o].got.kind != PW_VALUE_NONE)
+            pw_pair_clear(&pairs[o]); /* writing the others would give them memory */
     pw_free(args);
     pw_free(pairs);
     return status;
@@ -372,6 +213,7 @@ pw_status pw_endtoend_run(const struct pw_endtoend_request *request, struct pw_v
         return pw_sweep_run(request, totals, err);
     if (status == PW_OK)
         status = pw_divergence_init(&run, request, totals, err);
+    run.keep_outputs = results != NULL;
     if (status == PW_OK)
         status = run_compared(&run, results, err);
     if (status == PW_OK && request->timed_runs > 0)

@@ -2,160 +2,21 @@
  * Whole graphs on both sides in step. The target here is the reference device, whose only errors are the roundings that
  * the protocol's precision rules ask for: they stand for a chip that differs, and their size is known by hand.
  */
-#include "tests/unit/eval_build.h"
+#include "tests/unit/endtoend_ran.h"
 
 #include <math.h>
-#include <stdatomic.h>
 
 #include "json_schema.h"
 #include "report/run.h"
-#include "target/device.h"
-#include "verify/endtoend.h"
-
-#define MOST_ROWS 4096
-
-/* A run and everything that it said. */
-struct ran {
-    struct pw_inference *inference;
-    struct pw_inventory *inventory;
-    struct pw_protocol protocol;
-    struct pw_precision_rule rules[4];
-    struct pw_device *device;
-    struct pw_value inputs[MOST_VALUES];
-    size_t input_count;
-    struct pw_endtoend_node rows[MOST_ROWS];
-    const struct pw_endtoend_node *row_list[MOST_ROWS];
-    size_t row_count;
-    struct pw_endtoend_output outputs[8];
-    const struct pw_endtoend_output *output_list[8];
-    size_t output_count;
-    struct pw_sweep_layer layers[256];
-    const struct pw_sweep_layer *layer_list[256];
-    size_t layer_count;
-    char texts[32][200]; /* reasons, kept */
-    size_t text_count;
-    struct pw_endtoend_totals totals;
-    atomic_bool cancel;
-    size_t cancel_after; /* rows; 0: never */
-};
-
-static const char *keep_text(struct ran *ran, const char *text)
-{
-    if (!text || !text[0] || ran->text_count == 32)
-        return "";
-    snprintf(ran->texts[ran->text_count], sizeof ran->texts[0], "%s", text);
-    return ran->texts[ran->text_count++];
-}
-
-static void on_event(void *user, const struct pw_endtoend_event *event)
-{
-    struct ran *ran = user;
-
-    if (event->kind == PW_ENDTOEND_NODE && ran->row_count < MOST_ROWS) {
-        struct pw_endtoend_node *row = &ran->rows[ran->row_count];
-
-        *row = *event->node;
-        row->reason = keep_text(ran, row->reason);
-        row->note = row->why = row->implementation = "";
-        ran->row_list[ran->row_count++] = row;
-        ran->cancel = ran->cancel_after && ran->row_count >= ran->cancel_after;
-    } else if (event->kind == PW_ENDTOEND_OUTPUT) {
-        struct pw_endtoend_output *output = &ran->outputs[ran->output_count];
-
-        *output = *event->output;
-        output->reason = keep_text(ran, output->reason);
-        output->why = "";
-        ran->output_list[ran->output_count++] = output;
-    } else if (event->kind == PW_ENDTOEND_LAYER) {
-        struct pw_sweep_layer *layer = &ran->layers[ran->layer_count];
-
-        *layer = *event->layer;
-        layer->name = keep_text(ran, layer->name);
-        layer->nodes = NULL;
-        layer->node_count = 0;
-        ran->layer_list[ran->layer_count++] = layer;
-    }
-}
-
-static void rule(struct ran *ran, const char *node, const char *op, pw_dtype storage)
-{
-    struct pw_precision_rule *rule = &ran->rules[ran->protocol.precision_count++];
-
-    *rule = (struct pw_precision_rule){.match = {.node = node, .op = op}, .storage = storage};
-    ran->protocol.precisions = ran->rules;
-}
-
-static pw_status start(struct ran *ran, const struct pw_model *model, pw_endtoend_mode mode, struct pw_value *results,
-                       struct pw_error *err)
-{
-    struct pw_endtoend_request request = {.protocol = &ran->protocol,
-                                          .inputs = ran->inputs,
-                                          .input_count = ran->input_count,
-                                          .mode = mode,
-                                          .seed = 1,
-                                          .cancel = &ran->cancel,
-                                          .emit = on_event,
-                                          .user = ran};
-    pw_status status = PW_OK;
-
-    ran->protocol.warn_share = 0.5;
-    if (!ran->inventory) {
-        status = pw_infer_graph(model, NULL, 0, &ran->inference, err);
-        if (status == PW_OK)
-            status = pw_inventory_create(model, ran->inference, &ran->inventory, err);
-        if (status == PW_OK)
-            status = pw_device_open("reference", NULL, &ran->device, err);
-    }
-    request.inventory = ran->inventory;
-    request.device = ran->device;
-    return status == PW_OK ? pw_endtoend_run(&request, results, &ran->totals, err) : status;
-}
-
-static struct ran *new_ran(const char *const *inputs)
-{
-    struct ran *ran = calloc(1, sizeof *ran);
-
-    assert_non_null(ran);
-    for (; inputs[ran->input_count]; ran->input_count++)
-        ran->inputs[ran->input_count] = value_of(inputs[ran->input_count]);
-    return ran;
-}
-
-static void run(struct ran *ran, const struct built *made, pw_endtoend_mode mode)
-{
-    struct pw_error err = {0};
-
-    if (start(ran, made->model, mode, NULL, &err) != PW_OK)
-        fail_msg("%s", err.message);
-}
-
-static void done(struct ran *ran, struct built *made)
-{
-    for (size_t i = 0; i < ran->input_count; i++)
-        pw_value_clear(&ran->inputs[i]);
-    pw_device_close(ran->device);
-    pw_inventory_destroy(ran->inventory);
-    pw_inference_destroy(ran->inference);
-    free(ran);
-    unbuild(made);
-}
-
-static const struct pw_endtoend_node *row_named(const struct ran *ran, const char *name)
-{
-    for (size_t i = 0; i < ran->row_count; i++)
-        if (ran->rows[i].node && !strcmp(ran->rows[i].node->name, name))
-            return &ran->rows[i];
-    fail_msg("no row '%s'", name);
-    return NULL;
-}
 
 /* ---- nodes ---- */
 
 /* x -> a = x*3 -> b = a+1 -> y = b*b, with `a` stored in float16: x = 1.0009765625 (1 + 2^-10) times 3 is 3.0029296875;
  * float16 has steps of 2^-9 there, so it becomes 3.00390625 or 3.001953125: an error of 2^-10, 3.3e-4 relative. */
-static struct built chain(void)
+static struct built chain_with_outputs(const char *more)
 {
     struct pw_onnx_out out;
+    char name[2] = "";
 
     pw_onnx_out_init(&out, "main", 17);
     input(&out.graph, "x", "float32[1] 0");
@@ -165,7 +26,16 @@ static struct built chain(void)
     node(&out.graph, "Add", "a one", "b");
     node(&out.graph, "Mul", "b b", "y");
     output(&out.graph, "y", "float32[1] 0");
+    for (; *more; more++) {
+        name[0] = *more;
+        output(&out.graph, name, "float32[1] 0");
+    }
     return build(&out);
+}
+
+static struct built chain(void)
+{
+    return chain_with_outputs("");
 }
 
 static void test_a_narrow_node_is_no_culprit(void **state)
@@ -439,25 +309,63 @@ static struct built chain_of_silus(int length)
     return build(&out);
 }
 
-/* What a pattern's own pass made is gone when it is through: of an output that lives to the end both sides stay, 12,000
- * bytes. */
+/* What a pattern's own pass made is gone when it is through: of an output that the caller wants both sides stay, 12,000
+ * bytes; of one that nobody wants nothing does, though a run of the graph has to keep it. */
 static void test_values_inside_a_pattern_go_with_it(void **state)
 {
-    int64_t peaks[2];
+    int64_t peaks[4], lives[4];
 
     (void)state;
-    for (int i = 0; i < 2; i++) {
-        struct built made = chain_of_silus(i ? 7 : 2);
+    for (int i = 0; i < 4; i++) {
+        struct built made = chain_of_silus(i % 2 ? 7 : 2);
         struct ran *ran = new_ran(TEXTS("float32[1000] uniform 3"));
+        struct pw_value results[7] = {{0}};
+        struct pw_error err = {0};
 
         rule(ran, NULL, "Sigmoid", PW_DTYPE_FLOAT16); /* the sides differ: nothing is shared */
-        run(ran, &made, PW_ENDTOEND_NODES);
-        assert_int_equal(ran->inventory->pattern_count, i ? 7 : 2);
-        assert_int_equal(ran->row_count, i ? 21 : 6);
+        assert_int_equal(start(ran, made.model, PW_ENDTOEND_NODES, i < 2 ? results : NULL, &err), PW_OK);
+        assert_int_equal(ran->inventory->pattern_count, i % 2 ? 7 : 2);
+        assert_int_equal(ran->row_count, i % 2 ? 21 : 6);
+        assert_int_equal(ran->output_count, i % 2 ? 7 : 2);
         peaks[i] = ran->totals.peak_bytes;
+        lives[i] = ran->totals.live_bytes;
+        for (int o = 0; o < 7; o++)
+            pw_value_clear(&results[o]);
         done(ran, &made);
     }
     assert_int_equal(peaks[1] - peaks[0], 5 * 12000);
+    assert_int_equal(peaks[3], peaks[2]);
+    assert_int_equal(lives[3] - lives[2], 5 * 4000);
+    assert_int_equal(lives[1] - lives[0], 5 * 4000);
+}
+
+/* Outputs are compared when nobody reads them any more, and told of in their order: the last one made, one that no node
+ * makes, one that is read twice after it was made, and that one again. */
+static void test_outputs_in_their_order(void **state)
+{
+    static const char *const names[] = {"y", "x", "a", "a"};
+
+    (void)state;
+    for (int wanted = 0; wanted < 2; wanted++) {
+        struct built made = chain_with_outputs("xaa");
+        struct ran *ran = new_ran(TEXTS("float32[1] 1.0009765625"));
+        struct pw_value results[4] = {{0}};
+        struct pw_error err = {0};
+
+        rule(ran, "a", NULL, PW_DTYPE_FLOAT16);
+        assert_int_equal(start(ran, made.model, PW_ENDTOEND_NODES, wanted ? results : NULL, &err), PW_OK);
+        assert_int_equal(ran->output_count, 4);
+        for (int o = 0; o < 4; o++) {
+            double error = o == 1 ? 0 : row_named(ran, names[o])->propagated.max_error;
+
+            assert_string_equal(ran->outputs[o].name, names[o]);
+            assert_true(ran->outputs[o].compared && ran->outputs[o].golden.max_error == error);
+            assert_true(!wanted || results[o].kind == PW_VALUE_TENSOR);
+            pw_value_clear(&results[o]);
+        }
+        assert_true(ran->outputs[2].golden.max_error > 3e-4);
+        done(ran, &made);
+    }
 }
 
 /* ---- patterns, mixed precision ---- */
@@ -751,6 +659,7 @@ int main(void)
         cmocka_unit_test(test_another_number_of_iterations),
         cmocka_unit_test(test_memory_is_bounded_by_what_lives),
         cmocka_unit_test(test_values_inside_a_pattern_go_with_it),
+        cmocka_unit_test(test_outputs_in_their_order),
         cmocka_unit_test(test_patterns_are_judged_as_wholes),
         cmocka_unit_test(test_a_mixed_protocol_runs_its_dtypes),
         cmocka_unit_test(test_the_delicate_layer_comes_first),
