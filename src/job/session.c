@@ -293,23 +293,32 @@ void pw_session_submit(struct pw_session *session, struct pw_job *job, int *numb
     pthread_mutex_unlock(&session->lock);
 }
 
-pw_status pw_session_verify(struct pw_session *session, const size_t *signatures, size_t count, bool timing,
-                            int *number, struct pw_error *err)
+static struct pw_job *verify_job(const size_t *signatures, size_t count, bool timing, struct pw_error *err)
 {
     struct pw_job *job = pw_job_create(err);
 
-    if (signatures && !count) {
-        pw_job_free(job);
-        return pw_error_set(err, PW_ERR_USAGE, "nothing is selected");
-    }
     if (!job || (signatures && !(job->signatures = pw_calloc(count, sizeof *signatures)))) {
         pw_job_free(job);
-        return pw_error_memory(err, count * sizeof *signatures);
+        pw_error_memory(err, count * sizeof *signatures);
+        return NULL;
     }
     if (signatures)
         memcpy(job->signatures, signatures, count * sizeof *signatures);
     job->count = count;
     job->timing = timing;
+    return job;
+}
+
+pw_status pw_session_verify(struct pw_session *session, const size_t *signatures, size_t count, bool timing,
+                            int *number, struct pw_error *err)
+{
+    struct pw_job *job = NULL;
+
+    if (signatures && !count)
+        return pw_error_set(err, PW_ERR_USAGE, "nothing is selected");
+    job = verify_job(signatures, count, timing, err);
+    if (!job)
+        return PW_ERR_NO_MEMORY;
     pw_session_submit(session, job, number);
     return PW_OK;
 }
@@ -326,14 +335,18 @@ pw_status pw_session_verify_case(struct pw_session *session, const char *case_id
     return PW_OK;
 }
 
-pw_status pw_session_reload(struct pw_session *session, struct pw_error *err)
+pw_status pw_session_reload(struct pw_session *session, const size_t *signatures, size_t count, struct pw_error *err)
 {
-    struct pw_job *job = pw_job_create(err);
+    struct pw_job *job = pw_job_create(err), *behind = job && count ? verify_job(signatures, count, true, err) : NULL;
 
-    if (!job)
+    if (!job || (count && !behind)) {
+        pw_job_free(job);
         return PW_ERR_NO_MEMORY;
+    }
     job->reload = true;
-    pw_session_submit(session, job, NULL);
+    pw_session_submit(session, job, behind ? &behind->behind : NULL);
+    if (behind)
+        pw_session_submit(session, behind, NULL);
     return PW_OK;
 }
 

@@ -263,8 +263,9 @@ pw_status pw_session_confirm(struct pw_session *session, const char *kept_root,
                              const struct pw_session_suspect *suspects, size_t count, int64_t time_ns,
                              struct pw_error *err);
 /* Queues reading the kernels anew (somebody edited one); coverage is found again. What a kernel's description or
- * source has wrong comes as a MESSAGE, and the former kernels stay. */
-pw_status pw_session_reload(struct pw_session *session, struct pw_error *err);
+ * source has wrong comes as a MESSAGE, and the former kernels stay. Behind it a verify of signatures, timed too (count
+ * 0: none); it ends with FINISHED, failed for the same reason, where the former kernels stayed. */
+pw_status pw_session_reload(struct pw_session *session, const size_t *signatures, size_t count, struct pw_error *err);
 /* Keeps decisions: saved at once by the store's thread, merged with what somebody else wrote; PW_EVENT_TRIAGE follows.
  * Without entries: looks whether the file has changed. */
 pw_status pw_session_triage(struct pw_session *session, const struct pw_triage_entry *entries, size_t count,

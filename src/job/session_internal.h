@@ -15,6 +15,7 @@ struct pw_job {
     int number;
     bool timing;
     bool reload;                        /* read the kernels anew instead */
+    int behind;                         /* the reload whose kernels it is about; 0 none */
     atomic_bool cancel;                 /* of this job alone: one that is submitted afterwards runs */
     char *case_id;                      /* owned, or NULL */
     struct pw_session_run_options *run; /* owned, its texts too: a run of the whole graph; NULL: verify */
@@ -116,6 +117,8 @@ struct pw_session {
     struct pw_kernels *kernels; /* the worker's; read by the client after DEVICE; the shared ones until a reload */
     struct pw_kernels **former; /* replaced by a reload; the client may still look at their texts */
     size_t former_count;
+    int unread; /* the worker's: the reload that failed last, and why */
+    struct pw_error unread_error;
     struct pw_device *device;
     struct pw_arena impl_arena;
     struct pw_impl_list *impls; /* by shown signature; set before COVERAGE is sent */

@@ -484,7 +484,7 @@ static void send_coverage(struct pw_session *session, struct pw_event *event)
     pw_queue_push(&session->events, event);
 }
 
-static void reload_kernels(struct pw_session *session, struct pw_event *over)
+static void reload_kernels(struct pw_session *session, const struct pw_job *job, struct pw_event *over)
 {
     struct pw_kernels *kernels = NULL, **former;
     struct pw_error err = {0};
@@ -496,6 +496,8 @@ static void reload_kernels(struct pw_session *session, struct pw_event *over)
         over->failed = true;
         pw_error_set(&over->error, status == PW_OK ? PW_ERR_NO_MEMORY : status, "the former kernels stay: %s",
                      status == PW_OK ? "out of memory" : err.message);
+        session->unread = job->number;
+        session->unread_error = over->error;
         pw_session_end_job(session, over);
         pw_kernels_destroy(kernels);
         return;
@@ -506,11 +508,15 @@ static void reload_kernels(struct pw_session *session, struct pw_event *over)
     send_coverage(session, over);
 }
 
-static void refuse_job(struct pw_session *session, struct pw_event *over)
+/* unread: the kernels that it is about are not there. */
+static void refuse_job(struct pw_session *session, struct pw_event *over, bool unread)
 {
     struct pw_error err = {0};
 
-    pw_error_set(&err, PW_ERR_TARGET, "the target '%s' could not be used", session->target);
+    if (unread)
+        pw_error_set(&err, session->unread_error.status, "nothing was verified: %s", session->unread_error.message);
+    else
+        pw_error_set(&err, PW_ERR_TARGET, "the target '%s' could not be used", session->target);
     pw_event_set_error(over, &err);
     pw_session_end_job(session, over);
 }
@@ -544,20 +550,21 @@ void *pw_session_worker(void *user)
     session->covered = status == PW_OK ? NULL : session->covered;
     while ((job = next_job(session))) {
         struct pw_event *over = job->over;
+        bool unread = job->behind && job->behind == session->unread;
 
         job->over = NULL;
-        if (status == PW_OK && job->reload)
-            reload_kernels(session, over);
-        else if (status == PW_OK && job->peaks)
+        if (status != PW_OK || unread)
+            refuse_job(session, over, status == PW_OK);
+        else if (job->reload)
+            reload_kernels(session, job, over);
+        else if (job->peaks)
             pw_session_peaks_job(session, job, over);
-        else if (status == PW_OK && job->suspects)
+        else if (job->suspects)
             pw_session_confirm_job(session, job, over);
-        else if (status == PW_OK && job->run)
+        else if (job->run)
             pw_session_run_graph(session, job, over);
-        else if (status == PW_OK)
-            run_job(session, job, over);
         else
-            refuse_job(session, over);
+            run_job(session, job, over);
         forget_running(session);
         pw_job_free(job);
         pw_mem_give_back();

@@ -110,13 +110,14 @@ static void take_meanwhile(void *user)
         pw_app_take_events(app);
 }
 
-/* On every target: each has read the kernels for itself. */
-static pw_status read_anew(const struct pw_app *app, struct pw_error *err)
+/* On every target: each has read the kernels for itself. The shown one verifies the selection with them. */
+static pw_status read_anew(const struct pw_app *app, const size_t *selection, size_t count, struct pw_error *err)
 {
     pw_status status = PW_OK;
 
     for (size_t k = 0; status == PW_OK && k < app->session_count; k++)
-        status = pw_session_reload(app->sessions[k], err);
+        status =
+            pw_session_reload(app->sessions[k], selection, app->sessions[k] == pw_app_session(app) ? count : 0, err);
     return status;
 }
 
@@ -138,8 +139,7 @@ static void edit(struct pw_app *app)
         pw_tui_say(app->tui, true, "%s", err.message);
     else if (result > 0)
         pw_tui_say(app->tui, true, "the editor ended with %d: nothing is read anew", result);
-    else if (read_anew(app, &err) != PW_OK ||
-             pw_session_verify(pw_app_session(app), selection, count, true, NULL, &err) != PW_OK)
+    else if (read_anew(app, selection, count, &err) != PW_OK)
         pw_tui_say(app->tui, true, "%s", err.message);
     else
         pw_tui_say(app->tui, false, "read anew and verifying again: %s", path);

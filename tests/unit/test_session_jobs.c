@@ -74,7 +74,7 @@ static void test_cancelling_keeps_a_reload(void **state)
     assert_int_equal(open_session("", &session, &err), PW_OK);
     for (int i = 0; i < 2; i++) {
         assert_int_equal(pw_session_verify(session, NULL, 0, false, NULL, &err), PW_OK);
-        assert_int_equal(pw_session_reload(session, &err), PW_OK);
+        assert_int_equal(pw_session_reload(session, NULL, 0, &err), PW_OK);
     }
     pw_session_cancel(session);
     assert_int_equal(pw_session_verify(session, NULL, 0, false, NULL, &err), PW_OK); /* what comes behind runs */
@@ -91,6 +91,63 @@ static void test_cancelling_keeps_a_reload(void **state)
         pw_event_free(event);
     }
     assert_int_equal(coverages, 3); /* at the beginning, and of each reload */
+    pw_session_close(session);
+}
+
+static void write_kernel(const char *yaml)
+{
+    static const char source[] = "__kernel void mine(__global const float *X, __global float *Y)\n{\n"
+                                 "    Y[get_global_id(0)] = fmax(X[get_global_id(0)], 0.0f);\n}\n";
+    struct pw_error err = {0};
+
+    assert_int_equal(pw_file_mkdirs("mine/room", &err), PW_OK);
+    assert_int_equal(pw_file_write("mine/room/mine.cl", source, strlen(source), &err), PW_OK);
+    assert_int_equal(pw_file_write("mine/room/mine.yaml", yaml, strlen(yaml), &err), PW_OK);
+}
+
+/* Kernels that were edited into what cannot be read: the former ones are not verified in their place, as if they were
+ * what the person wrote. */
+static void test_unreadable_edit_is_not_verified(void **state)
+{
+    static const char yaml[] = "format: 1\nkernel: mine\nimplements: [Relu]\nequals: activation/reference\n"
+                               "dtypes: [float32]\nsources: {opencl: mine.cl}\n"
+                               "launches:\n  - {entry: mine, global: [X_size], args: [X, Y]}\n"
+                               "provenance: {author: hand, algorithm: a, tiling: t}\n";
+    static const char *const dirs[] = {"mine"};
+    static const struct {
+        const char *yaml;
+        bool verified;
+    } edits[] = {{"format: 1\nkernel: [mine\n", false}, {yaml, true}};
+    struct pw_session_options options = {
+        .model_path = "m.onnx", .target = "reference", .db = "", .seed = 1, .ops_dirs = dirs, .ops_dir_count = 1};
+    struct pw_session *session = NULL;
+    struct pw_error err = {0};
+    size_t first = 0;
+
+    (void)state;
+    write_kernel(yaml);
+    assert_int_equal(pw_session_open(&options, &session, &err), PW_OK);
+    assert_int_equal(pw_session_verify(session, &first, 1, false, NULL, &err), PW_OK); /* reads what is there */
+    for (int i = -1; i < 2; i++) {
+        struct pw_event *event = NULL;
+
+        if (i >= 0) {
+            write_kernel(edits[i].yaml);
+            assert_int_equal(pw_session_reload(session, &first, 1, &err), PW_OK);
+        }
+        while (!event || event->kind != PW_EVENT_FINISHED) {
+            struct pollfd wait = {.fd = pw_session_fd(session), .events = POLLIN};
+
+            pw_event_free(event);
+            event = pw_session_next(session);
+            if (!event)
+                assert_int_equal(poll(&wait, 1, 30000), 1);
+        }
+        assert_int_equal(event->failed, i >= 0 && !edits[i].verified);
+        if (event->failed)
+            assert_non_null(strstr(event->error.message, "mine.yaml"));
+        pw_event_free(event);
+    }
     pw_session_close(session);
 }
 
@@ -147,6 +204,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_closing_before_coverage, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_cancelling_keeps_a_reload, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_unreadable_edit_is_not_verified, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_cancelling_says_whether, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_no_descriptors_left, set_up, tear_down)};
 
