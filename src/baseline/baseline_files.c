@@ -111,8 +111,9 @@ static int by_kind_and_number(const void *a, const void *b)
     return (x->number > y->number) - (x->number < y->number);
 }
 
-pw_status pw_baseline_list(const char *folder, struct pw_arena *arena, struct pw_baseline_file **files, size_t *count,
-                           struct pw_error *err)
+/* *drafts: an approval goes on, or was killed. */
+static pw_status list_files(const char *folder, struct pw_arena *arena, struct pw_baseline_file **files, size_t *count,
+                            bool *drafts, struct pw_error *err)
 {
     char **names = NULL;
     size_t name_count = 0, n = 0;
@@ -121,6 +122,7 @@ pw_status pw_baseline_list(const char *folder, struct pw_arena *arena, struct pw
 
     *files = NULL;
     *count = 0;
+    *drafts = false;
     if (!pw_file_is_dir(folder))
         return PW_OK;
     status = pw_file_list(folder, &names, &name_count, err);
@@ -130,6 +132,7 @@ pw_status pw_baseline_list(const char *folder, struct pw_arena *arena, struct pw
         struct pw_baseline_file file = {0};
         char environment[32];
 
+        *drafts = *drafts || pw_text_ends(names[i], ".draft");
         if (!parse_name(names[i], &file, environment))
             continue;
         file.name = pw_arena_strndup(arena, names[i], strlen(names[i]));
@@ -147,6 +150,22 @@ pw_status pw_baseline_list(const char *folder, struct pw_arena *arena, struct pw
     }
     pw_free(names);
     return status;
+}
+
+pw_status pw_baseline_list(const char *folder, struct pw_arena *arena, struct pw_baseline_file **files, size_t *count,
+                           struct pw_error *err)
+{
+    struct pw_error ignored = {0};
+    bool drafts;
+    int lock = -1;
+    pw_status status = list_files(folder, arena, files, count, &drafts, err);
+
+    if (status != PW_OK || !drafts)
+        return status;
+    /* A part of an approval is no state of the folder: with the lock it is over, or carried through. */
+    if (pw_folder_lock(folder, &lock, &ignored) == PW_OK)
+        pw_folder_unlock(lock);
+    return list_files(folder, arena, files, count, &drafts, err);
 }
 
 pw_status pw_baseline_find(const char *folder, const char *which, pw_baseline_kind kind, const char *environment_id,
@@ -279,6 +298,13 @@ static pw_status write_draft(const char *folder, struct pending *pending, const 
     return status;
 }
 
+static void drop_draft(struct pending *pending)
+{
+    if (pending->draft.size && !pending->draft.failed)
+        unlink(pw_buf_text(&pending->draft));
+    pw_buf_clear(&pending->draft);
+}
+
 /* link refuses a name that exists, so no number is given twice even where locks do not work. *taken: it exists. */
 static pw_status link_draft(struct pending *pending, bool *taken, struct pw_error *err)
 {
@@ -291,7 +317,8 @@ static pw_status link_draft(struct pending *pending, bool *taken, struct pw_erro
     return *taken ? PW_OK : pw_error_set(err, PW_ERR_IO, "cannot create '%s': %s", target, strerror(errno));
 }
 
-/* All under one number, or none: what comes after the last draft takes no room on the disk. */
+/* All under one number, or none: what comes after the last draft takes no room on the disk. Drafts stay where all went
+ * well, until what was pending is removed: from them whoever has the lock next carries on (recover.c). */
 static pw_status publish(const char *folder, int lock, struct pending *pending, size_t count,
                          const struct pw_baseline_approval *approval, int number, bool *taken, struct pw_error *err)
 {
@@ -307,9 +334,8 @@ static pw_status publish(const char *folder, int lock, struct pending *pending, 
             unlink(pw_buf_text(&pending[i].target));
             pending[i].linked = false; /* what bears its next name may be another's */
         }
-        if (pending[i].draft.size && !pending[i].draft.failed)
-            unlink(pw_buf_text(&pending[i].draft));
-        pw_buf_clear(&pending[i].draft);
+        if (status != PW_OK || *taken)
+            drop_draft(&pending[i]);
     }
     if (status == PW_OK && !*taken)
         fsync(lock); /* before the pending ones go; a folder that cannot be synced is let be */
@@ -394,7 +420,7 @@ pw_status pw_baseline_approve(const char *folder, const struct pw_baseline_appro
     struct pending *pending = NULL;
     size_t count = 0, pending_count = 0;
     int lock = -1, highest = 0;
-    bool taken = true;
+    bool taken = true, drafts;
     pw_status status = PW_OK;
 
     *approved = 0;
@@ -404,7 +430,7 @@ pw_status pw_baseline_approve(const char *folder, const struct pw_baseline_appro
         return pw_error_set(err, PW_ERR_USAGE, "%s: nothing is pending; portwright baseline record makes one", folder);
     status = pw_folder_lock(folder, &lock, err);
     if (status == PW_OK)
-        status = pw_baseline_list(folder, &arena, &files, &count, err);
+        status = list_files(folder, &arena, &files, &count, &drafts, err);
     if (status == PW_OK && !(pending = pw_arena_alloc(&arena, count + 1, sizeof *pending)))
         status = pw_error_memory(err, count * sizeof *pending);
     if (status == PW_OK)
@@ -430,8 +456,10 @@ pw_status pw_baseline_approve(const char *folder, const struct pw_baseline_appro
         status = remove_pending(&pending[i], *number, err);
         (*approved)++;
     }
-    for (size_t i = 0; i < pending_count; i++)
+    for (size_t i = 0; i < pending_count; i++) {
+        drop_draft(&pending[i]);
         pw_baseline_clear(&pending[i].baseline);
+    }
     pw_folder_unlock(lock);
     pw_arena_clear(&arena);
     return status;

@@ -93,6 +93,7 @@ static void sweep(const char *folder, int fd)
 
     if (pw_file_list(folder, &names, &count, &ignored) != PW_OK)
         return; /* the next one tries again */
+    pw_folder_recover(folder, fd, names, count);
     for (size_t i = 0; i < count; i++)
         if (is_leftover(names[i]))
             unlinkat(fd, names[i], 0);

@@ -16,10 +16,13 @@ pw_status pw_folder_graph(const char *root, const char *graph_id, const char *mo
 void pw_folder_safe_name(struct pw_buf *out, const char *name);
 
 /* Makes the folder and waits (up to 10 s) for its lock; *fd is closed by unlock. Unfinished files of writers that were
- * killed go. */
+ * killed go, and an approval of theirs that had begun to number files is carried through. */
 pw_status pw_folder_lock(const char *folder, int *fd, struct pw_error *err);
 void pw_folder_unlock(int fd); /* -1 is fine */
-/* Unfinished files go from a graph's folder and those of its targets, where nobody holds the lock. Waits for nobody. */
+/* The same for a graph's folder and those of its targets, where nobody holds the lock. Waits for nobody. */
 void pw_folder_tidy(const char *folder);
+/* recover.c, with the lock: what approvals that were killed left among the folder's names (fd: the folder). Drafts
+ * stay. */
+void pw_folder_recover(const char *folder, int fd, char *const *names, size_t count);
 
 #endif
