@@ -134,6 +134,11 @@ pw_status pw_baseline_save_pending(const char *folder, const struct pw_baseline 
 
 /* What is pending in the folder as one number, never 0, that any change to it changes. */
 pw_status pw_baseline_pending(const char *folder, size_t *state, struct pw_error *err);
+/* That number as a person writes it: 16 digits of 0-9 and a-f; false: it is none, or nothing could be pending with it.
+ */
+#define PW_BASELINE_STATE 17
+const char *pw_baseline_state_text(size_t state, char dst[PW_BASELINE_STATE]);
+bool pw_baseline_state_parse(const char *text, size_t *state);
 
 struct pw_baseline_approval {
     const char *by, *message; /* both required */

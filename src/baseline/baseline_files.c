@@ -1,5 +1,6 @@
 /* Where baselines lie, which one is meant, and how a pending one gets its number. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -373,6 +374,24 @@ pw_status pw_baseline_pending(const char *folder, size_t *state, struct pw_error
         *state = made;
     pw_arena_clear(&arena);
     return status;
+}
+
+const char *pw_baseline_state_text(size_t state, char dst[PW_BASELINE_STATE])
+{
+    snprintf(dst, PW_BASELINE_STATE, "%016" PRIx64, (uint64_t)state);
+    return dst;
+}
+
+bool pw_baseline_state_parse(const char *text, size_t *state)
+{
+    uint64_t value = 0;
+
+    if (strlen(text) != PW_BASELINE_STATE - 1 || strspn(text, "0123456789abcdef") != PW_BASELINE_STATE - 1)
+        return false;
+    for (; *text; text++)
+        value = value * 16 + (uint64_t)(*text <= '9' ? *text - '0' : *text - 'a' + 10);
+    *state = (size_t)value;
+    return value != 0;
 }
 
 /* From one reading: what is hashed is what is approved, even where locks do not work. */

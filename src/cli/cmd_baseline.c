@@ -15,7 +15,7 @@
 #include "report/baseline_load.h"
 
 struct texts { /* own options */
-    const char *dir, *kind, *message, *by, *only, *fresh, *no_timing, *op;
+    const char *dir, *kind, *message, *by, *state, *only, *fresh, *no_timing, *op;
 };
 
 /* ---- which folder ---- */
@@ -128,7 +128,39 @@ static int finish(const struct pw_options *options, pw_status status, struct pw_
     return exit_code;
 }
 
+/* What is pending in the folder, as text in the arena; NULL: nothing. Taken before the files are read: what comes in
+ * between counts as unseen. */
+static pw_status state_of(const char *folder, struct pw_arena *arena, const char **out, struct pw_error *err)
+{
+    struct pw_baseline_file *files;
+    char text[PW_BASELINE_STATE];
+    size_t state, count, pending = 0;
+    pw_status status = pw_baseline_pending(folder, &state, err);
+
+    *out = NULL;
+    if (status == PW_OK)
+        status = pw_baseline_list(folder, arena, &files, &count, err);
+    for (size_t i = 0; status == PW_OK && i < count; i++)
+        pending += !files[i].number;
+    if (status == PW_OK && pending && !(*out = pw_arena_printf(arena, "%s", pw_baseline_state_text(state, text))))
+        status = pw_error_memory(err, sizeof text);
+    return status;
+}
+
 /* ---- list ---- */
+
+static pw_status list_folder(struct folders *f, size_t at, struct pw_baseline_listing *listing, struct pw_error *err)
+{
+    const char *state;
+    size_t before = listing->count;
+    pw_status status = state_of(f->paths[at], &f->arena, &state, err);
+
+    if (status == PW_OK)
+        status = pw_baseline_listing_add(listing, f->paths[at], f->names[at], err);
+    for (size_t i = before; status == PW_OK && i < listing->count; i++)
+        listing->entries[i].state = state;
+    return status;
+}
 
 static int list(const struct pw_options *options, const struct texts *own)
 {
@@ -140,7 +172,7 @@ static int list(const struct pw_options *options, const struct texts *own)
     int exit_code;
 
     for (size_t i = 0; i < f.count && status == PW_OK; i++)
-        status = pw_baseline_listing_add(&listing, f.paths[i], f.names[i], &err);
+        status = list_folder(&f, i, &listing, &err);
     pw_baseline_listing_finish(&listing);
     if (status == PW_OK && options->format == PW_FORMAT_JSON)
         status = pw_report_baselines_json(listing.entries, listing.count, &out, &err);
@@ -155,6 +187,19 @@ static int list(const struct pw_options *options, const struct texts *own)
 }
 
 /* ---- approve ---- */
+
+/* Which state was reviewed; it is one folder's. */
+static pw_status reviewed_state(const struct folders *f, const struct texts *own, size_t *seen, struct pw_error *err)
+{
+    const char *folder;
+
+    if (!pw_baseline_state_parse(own->state, seen))
+        return pw_error_set(err, PW_ERR_USAGE,
+                            "--state: expected 16 digits of 0-9 and a-f as baseline diff and list print them, found "
+                            "'%.40s'",
+                            own->state);
+    return the_folder(f, own->dir, &folder, err);
+}
 
 static int approve(const struct pw_options *options, const struct texts *own)
 {
@@ -173,6 +218,8 @@ static int approve(const struct pw_options *options, const struct texts *own)
         status = pw_error_set(&err, PW_ERR_USAGE, "baseline approve: say why with --message TEXT (and who with --by)");
     if (status == PW_OK)
         status = find_folders(own->dir, options->arg_count > 1 ? options->args[1] : NULL, own->kind, &f, &err);
+    if (status == PW_OK && own->state)
+        status = reviewed_state(&f, own, &approval.seen, &err);
     for (size_t i = 0; i < f.count && status == PW_OK; i++) {
         struct pw_baseline_file *files;
         size_t count, pending = 0, done = 0;
@@ -220,6 +267,8 @@ static int diff(const struct pw_options *options, const struct texts *own)
         status = find_folders(own->dir, model, own->kind, &f, &err);
         if (status == PW_OK)
             status = the_folder(&f, own->dir, &folder, &err);
+        if (status == PW_OK && (!strcmp(before, "pending") || !strcmp(after, "pending")))
+            status = state_of(folder, &f.arena, &report.state, &err);
         if (status == PW_OK)
             status = pw_baseline_diff_folder(d, folder, before, after, &err);
     }
@@ -276,6 +325,7 @@ int pw_cmd_baseline(int argc, char **argv)
         {"kind", "KIND", "kind of target, where a graph has several", &t.kind},
         {"message", "TEXT", "approve: why", &t.message},
         {"by", "NAME", "approve: who (default: $GIT_AUTHOR_NAME, or the account's name)", &t.by},
+        {"state", "HASH", "approve: only what was reviewed, as diff and list print it", &t.state},
         {"only", "WHAT", "record: precision or throughput alone", &t.only},
         {"fresh", NULL, "record: new figures also where no time changed", &t.fresh},
         {"no-timing", NULL, "record: precision alone", &t.no_timing},

@@ -77,6 +77,8 @@ void pw_report_baselines_text(const struct pw_report_baseline_entry *entries, si
             show(out, e->baseline->approved_by);
             pw_buf_puts(out, ": ");
             show(out, e->baseline->message);
+        } else if (e->state) {
+            pw_buf_printf(out, "  state %s", e->state);
         }
         pw_buf_putc(out, '\n');
     }
@@ -142,6 +144,8 @@ pw_status pw_report_baselines_json(const struct pw_report_baseline_entry *entrie
         json_object_set_new(item, "path", pw_report_json_text(entries[i].path));
         json_object_set_new(item, "latest", json_boolean(entries[i].latest));
         json_object_set_new(item, "error", entries[i].baseline ? json_null() : pw_report_json_text(entries[i].error));
+        if (entries[i].state && entries[i].baseline && !entries[i].baseline->number)
+            json_object_set_new(item, "state", pw_report_json_text(entries[i].state));
         json_object_set_new(item, "baseline", entries[i].baseline ? json_head(entries[i].baseline) : json_null());
         json_array_append_new(files, item);
     }
@@ -283,6 +287,8 @@ void pw_report_diff_text(const struct pw_report_diff *diff, struct pw_buf *out)
     }
     if (!diff->part_count)
         pw_buf_puts(out, "\nnothing to compare\n");
+    if (diff->state)
+        pw_buf_printf(out, "\nstate %s: approve --state %s approves this and nothing else\n", diff->state, diff->state);
 }
 
 void pw_report_diff_md(const struct pw_report_diff *diff, struct pw_buf *out)
@@ -316,6 +322,8 @@ void pw_report_diff_md(const struct pw_report_diff *diff, struct pw_buf *out)
             pw_buf_clear(&text);
         }
     }
+    if (diff->state)
+        pw_buf_printf(out, "\nState of what is pending: `%s`\n", diff->state);
 }
 
 static json_t *json_side(const struct pw_gate_side *side, bool precision)
@@ -372,6 +380,8 @@ pw_status pw_report_diff_json(const struct pw_report_diff *diff, struct pw_buf *
 
     json_object_set_new(root, "before", pw_report_json_text(diff->before));
     json_object_set_new(root, "after", pw_report_json_text(diff->after));
+    if (diff->state)
+        json_object_set_new(root, "state", pw_report_json_text(diff->state));
     for (size_t i = 0; i < diff->part_count; i++)
         json_array_append_new(parts, json_part(&diff->parts[i]));
     json_object_set_new(root, "parts", parts);

@@ -14,6 +14,7 @@ struct pw_report_baseline_entry { /* one file */
     const struct pw_baseline *baseline; /* its head is shown; NULL: it could not be read */
     const char *error;                  /* why not */
     bool latest;
+    const char *state; /* of all that is pending there, as text; NULL: not asked for, or it is not pending */
 };
 void pw_report_baselines_text(const struct pw_report_baseline_entry *entries, size_t count, struct pw_buf *out);
 void pw_report_baselines_md(const struct pw_report_baseline_entry *entries, size_t count, struct pw_buf *out);
@@ -30,6 +31,7 @@ struct pw_report_diff_part { /* one kind (and environment), one binding set */
 };
 struct pw_report_diff {
     const char *before, *after; /* as asked: "latest", "pending", "3" */
+    const char *state;          /* of what is pending, as text, where that is one of the two; NULL: not told */
     const struct pw_report_diff_part *parts;
     size_t part_count;
 };

@@ -27,6 +27,7 @@ says "and against what" first-check "precision 1 approved by ann"
 says "the diff has the error" first-diff "Softmax-13"
 says "the diff says that the kernel changed" first-diff "kernel softmax_rows changed"
 says "the rest is as it was" first-diff "2 are as they were"
+says "the diff says what was reviewed" first-diff ": approve --state "
 says "the list has the second baseline" first-list "ann: exp2 with a short log2(e)"
 folder=$(ls -d baselines/model-*/opencl-*)
 [ -f "$folder/precision-2.yaml" ] && ok "two are approved" || not_ok "two are approved"
@@ -60,6 +61,27 @@ rm -r baselines/sized-*
     exits "a broken file" 2 $check --baseline ./broken.yaml
     says "where" "$scratch/err" "./broken.yaml:"
     exits "nothing pending" 2 "$PORTWRIGHT" baseline approve --message again
+
+    # What was reviewed is approved, and nothing else.
+    pending() { sed -e "s/^number: .*/number: pending/" -e "s/^recorded: .*/recorded: \"$1\"/" \
+        -e '/^approved_by:/d' -e '/^approved_at:/d' -e '/^message:/d' "$folder/precision-2.yaml" >"$folder/precision-pending.yaml"; }
+    pending 2026-03-01T12:00:00Z
+    exits "reviewed" 0 "$PORTWRIGHT" baseline diff
+    state=$(sed -n 's/^state \([0-9a-f]*\):.*/\1/p' "$scratch/out")
+    exits "in JSON too" 0 "$PORTWRIGHT" baseline diff --format json
+    says "the same" "$scratch/out" "\"state\": \"${state:?}\""
+    exits "and listed" 0 "$PORTWRIGHT" baseline list
+    says "the same" "$scratch/out" "state $state"
+    pending 2026-03-02T12:00:00Z # a colleague records again
+    exits "another state than was reviewed" 2 "$PORTWRIGHT" baseline approve --message again --state "$state"
+    says "why" "$scratch/err" "what is pending is no longer what was"
+    [ -f "$folder/precision-pending.yaml" ] && ok "it stays pending" || not_ok "it stays pending"
+    exits "no state" 2 "$PORTWRIGHT" baseline approve --message again --state 12
+    says "why" "$scratch/err" "expected 16 digits"
+    exits "reviewed again" 0 "$PORTWRIGHT" baseline diff
+    state=$(sed -n 's/^state \([0-9a-f]*\):.*/\1/p' "$scratch/out")
+    exits "what was reviewed" 0 "$PORTWRIGHT" baseline approve --message again --state "$state"
+    rm "$folder/precision-3.yaml"
     exits "no reason" 2 "$PORTWRIGHT" baseline approve
     exits "unknown verb" 2 "$PORTWRIGHT" baseline aprove
 

@@ -549,9 +549,11 @@ static void test_reports(void **state)
     struct pw_baseline_pair a = {&before, NULL}, b = {&after, NULL};
     struct pw_gate_options options = pw_gate_options_default();
     struct pw_report_diff_part part = {.before = &before, .after = &after, .dims = "batch=1", .mark = ""};
-    struct pw_report_diff diff = {"latest", "pending", &part, 1};
-    struct pw_report_baseline_entry entries[] = {{"g/k", "g/k/precision-1.yaml", &before, "", true},
-                                                 {"g/k", "g/k/precision-2.yaml", NULL, "no <good>", false}};
+    struct pw_report_diff diff = {"latest", "pending", "00000000000000a1", &part, 1};
+    struct pw_report_baseline_entry entries[] = {
+        {"g/k", "g/k/precision-1.yaml", &before, "", true, NULL},
+        {"g/k", "g/k/precision-2.yaml", NULL, "no <good>", false, NULL},
+        {"g/k", "g/k/precision-pending.yaml", &after, "", false, "00000000000000a1"}};
     struct pw_arena arena = {0};
     struct pw_gate_signature *signatures;
     struct pw_gate_result results[4];
@@ -575,6 +577,7 @@ static void test_reports(void **state)
     assert_non_null(strstr(pw_buf_text(&out), "worse"));
     assert_non_null(strstr(pw_buf_text(&out), "error 2.9e-07 -> 9e-07"));
     assert_non_null(strstr(pw_buf_text(&out), "1 signatures differ, 1 are as they were"));
+    assert_non_null(strstr(pw_buf_text(&out), "state 00000000000000a1: "));
     pw_buf_clear(&out);
     pw_report_diff_md(&diff, &out);
     assert_non_null(strstr(pw_buf_text(&out), "| worse | Softmax-13 |"));
@@ -583,7 +586,7 @@ static void test_reports(void **state)
     if (!schema_check_text("baseline.schema.json", pw_buf_text(&out), why, sizeof why))
         fail_msg("%s", why);
     pw_buf_clear(&out);
-    assert_int_equal(pw_report_baselines_json(entries, 2, &out, &err), PW_OK);
+    assert_int_equal(pw_report_baselines_json(entries, 3, &out, &err), PW_OK);
     if (!schema_check_text("baselines.schema.json", pw_buf_text(&out), why, sizeof why))
         fail_msg("%s", why);
     pw_buf_clear(&out);
@@ -595,6 +598,21 @@ static void test_reports(void **state)
     assert_non_null(strstr(pw_buf_text(&out), "1*"));
     pw_buf_clear(&out);
     pw_arena_clear(&arena);
+}
+
+static void test_state_text(void **state)
+{
+    static const char *const wrong[] = {
+        "", "12", "0000000000000000", "00000000000000g1", "00000000000000A1", "00000000000000a1 ", "-0000000000000a1"};
+    char text[PW_BASELINE_STATE];
+    size_t read = 7;
+
+    (void)state;
+    assert_string_equal(pw_baseline_state_text(0xa1, text), "00000000000000a1");
+    assert_true(pw_baseline_state_parse("fedcba98765432a1", &read));
+    assert_true(read == (size_t)UINT64_C(0xfedcba98765432a1));
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_false(pw_baseline_state_parse(wrong[i], &read));
 }
 
 /* Whatever bytes a file has, reading it ends in a baseline or in a message; what is read can be printed. */
@@ -755,6 +773,7 @@ int main(void)
         TEST(test_join),
         TEST(test_ratios_of_slices),
         TEST(test_kept_kernels),
+        cmocka_unit_test(test_state_text),
         TEST(test_reports),
         TEST(test_mutated_files),
         TEST(test_short_memory),
