@@ -228,6 +228,7 @@ static void count_rows(struct pw_tui *tui)
 static void say_outcome(struct pw_tui *tui, const struct pw_event *event)
 {
     const struct pw_verify_totals *t;
+    char mistrusted[48] = "";
 
     if (event->failed && event->error.status == PW_ERR_CANCELLED && tui->at->job) {
         pw_tui_say(tui, false, "%s: cancelled after %zu of %zu %s; what was found so far is kept", tui->at->job,
@@ -263,8 +264,10 @@ static void say_outcome(struct pw_tui *tui, const struct pw_event *event)
     count_rows(tui);
     tui->at->ran = true;
     t = &tui->at->totals;
-    pw_tui_say(tui, t->gate_failed > 0, "verify: %zu held, %zu failed, %zu unproven or on the host; %zu cases", t->held,
-               t->failed, t->unproven + t->mistrusted, t->cases);
+    if (t->mistrusted)
+        snprintf(mistrusted, sizeof mistrusted, ", %zu mistrusted", t->mistrusted);
+    pw_tui_say(tui, t->gate_failed > 0, "verify: %zu held, %zu failed, %zu unproven or on the host%s; %zu cases",
+               t->held, t->failed, t->unproven, mistrusted, t->cases);
 }
 
 /* A job was cancelled before the signature's summary came: one failed case is enough to know that it fails. */

@@ -92,9 +92,11 @@ static void draw_legend(struct pw_canvas *canvas, int row, int at, size_t earlie
 static void summary_line(const struct pw_tui *tui, struct pw_canvas *canvas, int row)
 {
     size_t covered[PW_COVERAGE_COUNT] = {0}, failed = 0, held = 0, attention = 0, earlier = 0, outdated = 0;
+    size_t unproven = 0; /* or mistrusted, on the target */
     const struct pw_inventory *inventory = tui->inventory;
     const char *maturity = pw_maturity_name(pw_tui_maturity(tui));
     int at = 1, width = canvas->columns - 1;
+    char more[40];
     size_t missing;
 
     for (size_t i = 0; i < inventory->signature_count; i++) {
@@ -105,7 +107,8 @@ static void summary_line(const struct pw_tui *tui, struct pw_canvas *canvas, int
             attention++;
         else if (impls)
             covered[impls->coverage]++;
-        failed += r->measured && r->gate_failed && !r->host;
+        failed += r->measured && !strcmp(r->standing, "failed");
+        unproven += r->measured && r->gate_failed && !r->host && strcmp(r->standing, "failed") != 0;
         held += r->measured && !strcmp(r->standing, "held");
         earlier += r->measured && r->from_store;
         outdated += pw_tui_outdated(tui, i);
@@ -128,6 +131,9 @@ static void summary_line(const struct pw_tui *tui, struct pw_canvas *canvas, int
     at +=
         pw_canvas_printf(canvas, row, at, width - at, failed ? PW_STYLE_BAD : PW_STYLE_NORMAL, "failed %zu  ", failed);
     at += pw_canvas_printf(canvas, row, at, width - at, held ? PW_STYLE_GOOD : PW_STYLE_DIM, "held %zu  ", held);
+    snprintf(more, sizeof more, "unproven %zu  ", unproven);
+    if (unproven && width - at >= (int)(strlen(more) + strlen("maturity ") + strlen(maturity)))
+        at += pw_canvas_text(canvas, row, at, width - at, PW_STYLE_WARN, more);
     if (width - at >= (int)(strlen("maturity ") + strlen(maturity)))
         at += pw_canvas_printf(canvas, row, at, width - at, PW_STYLE_DIM, "maturity ");
     if (width - at < (int)strlen(maturity)) /* a part of the word would be another claim */

@@ -105,6 +105,37 @@ static void test_dropped_behind_a_finished_one(void **state)
     close_tui(tui);
 }
 
+/* What failed and what is not proven are counted alike wherever they are counted, as the rows say it. */
+static void test_counts_agree(void **state)
+{
+    static const pw_standing standings[] = {PW_STANDING_UNPROVEN, PW_STANDING_MISTRUSTED, PW_STANDING_FAILED};
+    struct pw_event started = {.kind = PW_EVENT_STARTED, .job = 1, .total = 3};
+    struct pw_event summary = {.kind = PW_EVENT_SIGNATURE, .job = 1};
+    struct pw_event finished = {.kind = PW_EVENT_FINISHED, .job = 1, .totals = {.gate_failed = 3, .cases = 3}};
+    struct pw_tui *tui = open_tui(14, 120);
+
+    (void)state;
+    device_opens(tui);
+    send(tui, &started);
+    for (size_t i = 0; i < 3; i++) {
+        summary.summary = (struct pw_signature_result){
+            .signature = i, .standing = standings[i], .gate_failed = true, .worst_error = NAN, .worst_ratio = NAN};
+        send(tui, &summary);
+    }
+    send(tui, &finished);
+    assert_string_equal(tui->flash, "verify: 0 held, 1 failed, 1 unproven or on the host, 1 mistrusted; 3 cases");
+    shows(tui, "failed 1  held 0  unproven 2  maturity ");
+    press(tui, "/status:failed\n");
+    assert_int_equal(tui->visible_count, 1);
+    press(tui, "\0333");
+    shows(tui, "failed 1  unproven or host 1  mistrusted 1 ");
+    press(tui, "1");
+    pw_tui_resize(tui, 10, 40);
+    shows(tui, " 3:  missing 1  failed 1  held 0"); /* no room for the rest */
+    hides(tui, "unproven 2");
+    close_tui(tui);
+}
+
 /* A job that waits for the device has not begun, and is cancelled nevertheless. */
 static void test_cancelling_before_a_begin(void **state)
 {
@@ -337,6 +368,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_nearest_to_its_tolerance),
                                        cmocka_unit_test(test_queued_job_is_dropped),
+                                       cmocka_unit_test(test_counts_agree),
                                        cmocka_unit_test(test_dropped_behind_a_finished_one),
                                        cmocka_unit_test(test_half_typed_words),
                                        cmocka_unit_test(test_unmarked_are_not_listed),
