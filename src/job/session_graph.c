@@ -40,6 +40,7 @@ struct graph_run {
     struct pw_session *session;
     const struct pw_job *job;
     bool started;                     /* the store has a run */
+    size_t given_back;                /* nodes done when memory was given back last */
     struct pw_session_record *record; /* the next of its nodes, for the store; NULL: nothing is recorded */
 };
 
@@ -129,6 +130,9 @@ static bool for_the_store(const struct pw_endtoend_event *event)
     return event->kind != PW_ENDTOEND_NODE || event->node->standing != PW_NODE_HELD;
 }
 
+/* Nodes: what they take and free leaves holes, which grow with their number. */
+enum { GIVE_BACK_EVERY = 10000 };
+
 static void on_event(void *user, const struct pw_endtoend_event *event)
 {
     struct graph_run *run = user;
@@ -136,6 +140,10 @@ static void on_event(void *user, const struct pw_endtoend_event *event)
 
     if (event->kind == PW_ENDTOEND_FINISHED)
         return; /* the job's own event says so, after the store has all of it */
+    if (event->done >= run->given_back + GIVE_BACK_EVERY) {
+        run->given_back = event->done;
+        pw_mem_give_back();
+    }
     run->started |= event->kind == PW_ENDTOEND_STARTED;
     shown = copy_event(run, event);
     stored = shown && for_the_store(event) ? copy_event(run, event) : NULL;

@@ -244,7 +244,7 @@ void pw_session_send_to_store(struct pw_session *session, struct pw_event *event
         pw_event_free(event);
 }
 
-enum { SHOWN_AHEAD = 256, STORED_AHEAD = 128 }; /* events, of some 9 KB */
+enum { SHOWN_AHEAD = 64, STORED_AHEAD = 64 }; /* events, of some 9 KB */
 
 void pw_session_pause(struct pw_session *session, const struct pw_job *job)
 {
