@@ -1,16 +1,12 @@
 /* What calls cost: bytes moved, FLOPs by the operators, figures with assumptions for open symbols. */
-#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-#include "base/compiler.h"
-#include "base/text.h"
+#include "graph/assume.h"
 #include "graph/inventory_internal.h"
 #include "graph/signature.h"
 
-#define ASSUMED_BATCH 1
-#define ASSUMED_SIZE 16
 #define ASSUMPTIONS_SHOWN 12
 
 /* ---- expressions ---- */
@@ -95,22 +91,6 @@ pw_status pw_cost_of_call(const struct pw_call *call, struct pw_cost *cost, stru
 
 /* ---- assumptions ---- */
 
-static bool is_batch(const char *symbol)
-{
-    static const char *const exact[] = {"n", "b", "bs", "bsz", "nbatch"};
-    char lower[64];
-    size_t size = 0;
-
-    for (; symbol[size] != '\0' && size + 1 < sizeof lower; size++)
-        lower[size] = (char)tolower((unsigned char)symbol[size]);
-    lower[size] = '\0';
-    for (size_t i = 0; i < PW_COUNT_OF(exact); i++) {
-        if (strcmp(lower, exact[i]) == 0)
-            return true;
-    }
-    return strstr(lower, "batch") != NULL || pw_text_ends(symbol, ".0"); /* "input.0": the first dim */
-}
-
 struct assumer {
     struct pw_inventory *inventory;
     struct pw_map seen;
@@ -143,7 +123,7 @@ static void assume(void *user, const char *symbol)
     }
     if (a->status == PW_OK)
         inventory->assumed[inventory->assumed_count++] =
-            (struct pw_assumption){symbol, is_batch(symbol) ? ASSUMED_BATCH : ASSUMED_SIZE};
+            (struct pw_assumption){symbol, pw_assume_size(symbol, PW_ASSUMED_SIZE)};
 }
 
 /* Open symbols: those of the inputs first, then what else the costs hold. */
@@ -166,6 +146,33 @@ static pw_status collect_assumptions(struct pw_inventory *inventory, struct pw_e
     }
     pw_map_clear(&a.seen);
     return a.status;
+}
+
+/* The inputs' symbols get sizes that the graph takes; with none of them those of before stay. */
+static pw_status suit_graph(struct pw_inventory *inventory, struct pw_error *err)
+{
+    size_t given = 0, count = inventory->input_symbol_count;
+    const struct pw_binding *bound = pw_inference_bindings(inventory->inference, &given);
+    struct pw_binding *bindings = pw_arena_alloc(&inventory->arena, given + count, sizeof *bindings);
+    struct pw_inference *inference = NULL;
+    struct pw_error refused = {0};
+    pw_status status;
+
+    if (bindings == NULL)
+        return pw_error_memory(err, (given + count) * sizeof *bindings);
+    if (count == 0)
+        return PW_OK;
+    for (size_t i = 0; i < given; i++)
+        bindings[i] = bound[i];
+    for (size_t i = 0; i < count; i++)
+        bindings[given + i].name = inventory->assumed[i].symbol;
+    status = pw_assume_infer(inventory->model, bindings, given, given + count, &inference, &refused);
+    pw_inference_destroy(inference);
+    if (status == PW_ERR_NO_MEMORY || status == PW_ERR_CANCELLED)
+        return pw_error_set(err, status, "%s", refused.message);
+    for (size_t i = 0; i < count; i++)
+        inventory->assumed[i].value = bindings[given + i].value;
+    return PW_OK;
 }
 
 static pw_status print_assumptions(struct pw_inventory *inventory, struct pw_error *err)
@@ -247,6 +254,8 @@ pw_status pw_cost_totals(struct pw_inventory *inventory, struct pw_error *err)
     struct pw_binding *bindings = NULL;
     pw_status status = collect_assumptions(inventory, err);
 
+    if (status == PW_OK)
+        status = suit_graph(inventory, err);
     if (status == PW_OK)
         status = print_assumptions(inventory, err);
     if (status != PW_OK)

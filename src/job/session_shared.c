@@ -3,10 +3,8 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "graph/assume.h"
 #include "job/session_internal.h"
-
-#define ASSUMED_BATCH 1
-#define ASSUMED_SIZE 16
 
 /* ---- symbols that nobody bound ---- */
 
@@ -15,20 +13,6 @@ struct symbols {
     pw_status status;
     struct pw_error *err;
 };
-
-static bool is_batch(const char *name)
-{
-    static const char *const hints[] = {"batch", "Batch", "BATCH", "N", "n", "B", "b"};
-    size_t length = strlen(name);
-
-    for (size_t i = 0; i < 3; i++)
-        if (strstr(name, hints[i]))
-            return true;
-    for (size_t i = 3; i < sizeof hints / sizeof *hints; i++)
-        if (!strcmp(name, hints[i]))
-            return true;
-    return length > 2 && !strcmp(name + length - 2, ".0"); /* the first dim of an input without names */
-}
 
 static void assume(void *user, const char *symbol)
 {
@@ -53,7 +37,7 @@ static void assume(void *user, const char *symbol)
         symbols->status = pw_error_memory(symbols->err, strlen(symbol));
         return;
     }
-    grown[shared->binding_count].value = is_batch(symbol) ? ASSUMED_BATCH : ASSUMED_SIZE;
+    grown[shared->binding_count].value = pw_assume_size(symbol, PW_ASSUMED_SIZE);
     shared->bindings = grown;
     shared->binding_count++;
 }
@@ -206,32 +190,16 @@ static pw_status check_protocol(struct pw_session_shared *shared, struct pw_erro
     return status;
 }
 
-/* Networks of images halve a side five times or more and add what they scale up again: sizes that this does not divide
- * fail there. The first of some sizes that the graph takes; with none of them the first failure. */
 static pw_status infer_assumed(struct pw_session_shared *shared, struct pw_error *err)
 {
-    static const int64_t sizes[] = {ASSUMED_SIZE, 32, 64, 128, 224, 256};
-    struct pw_error failure = {0};
-    pw_status status = PW_OK;
+    pw_status status = pw_assume_infer(shared->model, shared->bindings, shared->given_count, shared->binding_count,
+                                       &shared->concrete_inference, err);
 
-    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
-        struct pw_error why = {0};
-
-        for (size_t i = shared->given_count; i < shared->binding_count; i++)
-            if (!is_batch(shared->bindings[i].name))
-                shared->bindings[i].value = sizes[s];
-        status =
-            pw_infer_graph(shared->model, shared->bindings, shared->binding_count, &shared->concrete_inference, &why);
-        if (s == 0)
-            failure = why;
-        if (status == PW_OK || status == PW_ERR_NO_MEMORY)
-            break;
-    }
     if (status == PW_OK)
         return describe_bindings(shared, err);
-    pw_error_set(err, failure.status, "%s", failure.message);
-    pw_error_prefix(err, "with the assumed dims %s (bind them with --dim)", shared->bindings_text);
-    return failure.status;
+    if (status != PW_ERR_NO_MEMORY && status != PW_ERR_CANCELLED)
+        pw_error_prefix(err, "with the assumed dims %s (bind them with --dim)", shared->bindings_text);
+    return status;
 }
 
 static pw_status make_inventories(struct pw_session_shared *shared, uint64_t seed, struct pw_error *err)

@@ -199,6 +199,32 @@ static void test_assumptions(void **state)
     drop(&m);
 }
 
+/* Of other sizes than 16 where the graph takes those: five halves of a side, scaled up again, are 0 of 16 and as long
+ * as the side of 32; 64 values are not added to 16. What no size suits gets the first. */
+static void test_assumed_sizes_suit(void **state)
+{
+    static const struct {
+        const char *text, *says;
+    } all[] = {
+        {"input x float32[bs,1,h,w]\nconst scales float32[4] 1 1 32 32\n"
+         "d = MaxPool kernel_shape=[32,32] strides=[32,32] (x)\nu = Resize (d, , scales)\ny = Add (u, x)\n"
+         "output y float32[bs,1,h,w]\n",
+         "bs=1, h=32, w=32 assumed for totals"},
+        {"input x float32[size]\ninput k float32[64]\ny = Add (x, k)\noutput y float32[64]\n",
+         "size=64 assumed for totals"},
+        {"input x float32[size]\ninput k float32[7]\ny = Add (x, k)\noutput y float32[7]\n",
+         "size=16 assumed for totals"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        struct made m = make(all[i].text, NULL, NULL, 0);
+
+        assert_string_equal(m.inventory->assumptions, all[i].says);
+        drop(&m);
+    }
+}
+
 static void test_unknown_cost(void **state)
 {
     struct made m =
@@ -502,21 +528,14 @@ static void test_no_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_signature_texts),
-        cmocka_unit_test(test_ids_are_stable),
-        cmocka_unit_test(test_subgraph_hash),
-        cmocka_unit_test(test_figures),
-        cmocka_unit_test(test_figures_of_operands),
-        cmocka_unit_test(test_assumptions),
-        cmocka_unit_test(test_unknown_cost),
-        cmocka_unit_test(test_shape_arithmetic),
-        cmocka_unit_test(test_dynamic),
-        cmocka_unit_test(test_text_report),
-        cmocka_unit_test(test_csv_report),
-        cmocka_unit_test(test_json_report),
-        cmocka_unit_test(test_md_report),
-        cmocka_unit_test(test_ops_table),
-        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_signature_texts),     cmocka_unit_test(test_ids_are_stable),
+        cmocka_unit_test(test_subgraph_hash),       cmocka_unit_test(test_figures),
+        cmocka_unit_test(test_figures_of_operands), cmocka_unit_test(test_assumptions),
+        cmocka_unit_test(test_assumed_sizes_suit),  cmocka_unit_test(test_unknown_cost),
+        cmocka_unit_test(test_shape_arithmetic),    cmocka_unit_test(test_dynamic),
+        cmocka_unit_test(test_text_report),         cmocka_unit_test(test_csv_report),
+        cmocka_unit_test(test_json_report),         cmocka_unit_test(test_md_report),
+        cmocka_unit_test(test_ops_table),           cmocka_unit_test(test_no_memory),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
