@@ -344,7 +344,8 @@ static pw_status draw_one(struct pw_inputs *in, size_t i, const struct pw_infere
         return PW_OK; /* absent */
     kind = pw_dtype_facts(info->dtype)->kind;
     if (info->kind != PW_VALUE_TENSOR || info->rank < 0 || kind == PW_KIND_NONE || kind == PW_KIND_STRING)
-        return pw_error_set(err, PW_ERR_USAGE, "input '%s' cannot be drawn (%s): give it with --input %s=FILE", name,
+        return pw_error_set(err, PW_ERR_USAGE,
+                            "input '%s' cannot be drawn (%s): portwright run takes it with --input %s=FILE", name,
                             kind == PW_KIND_STRING          ? "strings"
                             : info->kind != PW_VALUE_TENSOR ? "no tensor"
                                                             : "its type or rank is not declared",
@@ -361,7 +362,8 @@ static pw_status draw_one(struct pw_inputs *in, size_t i, const struct pw_infere
     if (status != PW_OK)
         return status;
     if (hint.param)
-        return pw_error_set(err, PW_ERR_USAGE, "input '%s' is a setting of %s: give it with --input %s=FILE", name,
+        return pw_error_set(err, PW_ERR_USAGE,
+                            "input '%s' is a setting of %s: portwright run takes it with --input %s=FILE", name,
                             pw_node_where(hint.param, where, sizeof where), name);
     status = pw_tensor_init(&value->tensor, info->dtype, info->rank, dims, err);
     if (status != PW_OK) {

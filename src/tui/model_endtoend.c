@@ -181,6 +181,25 @@ static void on_output(struct pw_tui_endtoend *run, const struct pw_endtoend_outp
     run->output_held[at] = from->held;
 }
 
+static void on_end(struct pw_tui_endtoend *run, const struct pw_event *event)
+{
+    bool cancelled = event->failed && event->error.status == PW_ERR_CANCELLED;
+    const char *why = cancelled ? "cancelled" : event->failed ? event->error.message : "";
+
+    if (!run->going) {
+        run->refused[0] = '\0';
+        if (event->failed && !cancelled)
+            snprintf(run->refused, sizeof run->refused, "%s: %.255s",
+                     event->mode == PW_ENDTOEND_SWEEP ? "sweep" : "run", why);
+        return;
+    }
+    run->going = false;
+    run->finished = !event->failed;
+    run->totals = event->endtoend;
+    snprintf(run->why, sizeof run->why, "%.255s", why);
+    pw_tui_endtoend_sort(run, run->sort);
+}
+
 void pw_tui_endtoend_event(struct pw_tui *tui, const struct pw_event *event)
 {
     struct pw_tui_endtoend *run = &tui->at->endtoend;
@@ -190,6 +209,7 @@ void pw_tui_endtoend_event(struct pw_tui *tui, const struct pw_event *event)
         pw_tui_endtoend_clear(run);
         run->known = run->going = true;
         run->mode = event->mode;
+        run->total = event->total;
         break;
     case PW_EVENT_NODE:
         on_node(run, &event->node);
@@ -204,19 +224,14 @@ void pw_tui_endtoend_event(struct pw_tui *tui, const struct pw_event *event)
         on_output(run, &event->output);
         break;
     case PW_EVENT_FINISHED:
-        if (!run->going)
-            break;
-        run->going = false;
-        run->finished = !event->failed;
-        run->totals = event->endtoend;
-        pw_tui_endtoend_sort(run, run->sort);
+        on_end(run, event);
         break;
     default:
         break;
     }
     if (event->kind == PW_EVENT_NODE || event->kind == PW_EVENT_LAYER) {
-        tui->at->done = event->done;
-        tui->at->total = event->total;
+        run->done = tui->at->done = event->done;
+        run->total = tui->at->total = event->total;
         snprintf(tui->at->running_text, sizeof tui->at->running_text, "%s",
                  event->kind == PW_EVENT_LAYER ? "a layer in narrower types" : "node by node, both sides in step");
     }

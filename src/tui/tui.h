@@ -314,6 +314,9 @@ typedef enum {
 struct pw_tui_endtoend {
     bool known, finished;
     bool going; /* it has begun; a run that ends without that (a sweep that is cancelled early) was never shown */
+    size_t done, total; /* nodes or layers so far */
+    char why[256];      /* it ended early; "cancelled" is the person's own doing */
+    char refused[280];  /* why the one that was asked for since could not even begin; "" it could, or none was */
     long long past_run; /* an earlier session's, as it is recorded; 0: of this session */
     int64_t past_ms;    /* when it began */
     char past_bindings[96];

@@ -316,16 +316,18 @@ static void add_totals(const struct pw_tui *tui, struct pw_lines *lines)
 
 static void add_going(struct pw_lines *lines, const struct pw_tui_side *side)
 {
-    if (!side->running && !strcmp(side->run_error, "cancelled")) {
-        pw_lines_addf(lines, PW_STYLE_ACCENT, 1, "not finished %zu/%zu  cancelled", side->done, side->total);
-    } else if (!side->running) { /* why is what must be read, whole */
-        pw_lines_addf(lines, PW_STYLE_BAD, 1, "not finished %zu/%zu", side->done, side->total);
-        pw_lines_wrap(lines, PW_STYLE_BAD, 3, side->run_error);
-    } else if (side->done == side->total) {
-        pw_lines_addf(lines, PW_STYLE_ACCENT, 1, "running %zu/%zu: %s  c cancels", side->done, side->total,
+    const struct pw_tui_endtoend *run = &side->endtoend;
+
+    if (!run->going && !strcmp(run->why, "cancelled")) {
+        pw_lines_addf(lines, PW_STYLE_ACCENT, 1, "not finished %zu/%zu  cancelled", run->done, run->total);
+    } else if (!run->going) { /* why is what must be read, whole */
+        pw_lines_addf(lines, PW_STYLE_BAD, 1, "not finished %zu/%zu", run->done, run->total);
+        pw_lines_wrap(lines, PW_STYLE_BAD, 3, run->why);
+    } else if (run->done == run->total) {
+        pw_lines_addf(lines, PW_STYLE_ACCENT, 1, "running %zu/%zu: %s  c cancels", run->done, run->total,
                       side->running_text);
     } else {
-        pw_lines_addf(lines, PW_STYLE_ACCENT, 1, "running %zu/%zu  c cancels", side->done, side->total);
+        pw_lines_addf(lines, PW_STYLE_ACCENT, 1, "running %zu/%zu  c cancels", run->done, run->total);
     }
 }
 
@@ -351,6 +353,8 @@ void pw_view_endtoend(struct pw_tui *tui, struct pw_lines *lines)
     run->focus_line = run->list_line = -1;
     if (graph_begins(tui->at))
         pw_lines_addf(lines, PW_STYLE_ACCENT, 1, "%s: %s  c cancels", tui->at->job, tui->at->running_text);
+    else if (run->refused[0])
+        pw_lines_wrap(lines, PW_STYLE_BAD, 1, run->refused);
     if (!run->known && graph_begins(tui->at))
         return;
     if (!run->known && unread[0]) {

@@ -136,6 +136,39 @@ static void test_counts_agree(void **state)
     close_tui(tui);
 }
 
+/* How far a run came and why it ended stays with it, whatever runs afterwards. */
+static void test_ended_before_another_job(void **state)
+{
+    struct pw_event started = {
+        .kind = PW_EVENT_STARTED, .job = 1, .whole_graph = true, .mode = PW_ENDTOEND_NODES, .total = 3};
+    struct pw_event node = {.kind = PW_EVENT_NODE, .job = 1, .whole_graph = true, .done = 1, .total = 3};
+    struct pw_event over = {
+        .kind = PW_EVENT_FINISHED, .job = 1, .whole_graph = true, .mode = PW_ENDTOEND_NODES, .failed = true};
+    struct pw_event verify = {.kind = PW_EVENT_STARTED, .job = 2, .total = 10};
+    struct pw_event verified = {.kind = PW_EVENT_FINISHED, .job = 2};
+    struct pw_tui *tui = open_tui(30, 80);
+
+    (void)state;
+    node.node =
+        (struct pw_endtoend_node){.node = &nodes[0], .pattern = -1, .implementation = "one", .note = "", .reason = ""};
+    pw_error_set(&over.error, PW_ERR_CRASH, "the worker died");
+    device_opens(tui);
+    press(tui, "5");
+    send(tui, &started);
+    send(tui, &node);
+    shows(tui, "running 1/3  c cancels");
+    send(tui, &over);
+    shows(tui, "not finished 1/3\n   the worker died\n");
+    send(tui, &verify);
+    press(tui, "k");
+    hides(tui, "running 0/10");
+    shows(tui, "not finished 1/3\n   the worker died\n");
+    send(tui, &verified);
+    press(tui, "k");
+    shows(tui, "not finished 1/3\n   the worker died\n");
+    close_tui(tui);
+}
+
 /* A job that waits for the device has not begun, and is cancelled nevertheless. */
 static void test_cancelling_before_a_begin(void **state)
 {
@@ -369,6 +402,7 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_nearest_to_its_tolerance),
                                        cmocka_unit_test(test_queued_job_is_dropped),
                                        cmocka_unit_test(test_counts_agree),
+                                       cmocka_unit_test(test_ended_before_another_job),
                                        cmocka_unit_test(test_dropped_behind_a_finished_one),
                                        cmocka_unit_test(test_half_typed_words),
                                        cmocka_unit_test(test_unmarked_are_not_listed),

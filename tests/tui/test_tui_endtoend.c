@@ -688,6 +688,35 @@ static void test_recorded_run(void **state)
     close_tui(tui);
 }
 
+/* Why a run did not even begin is said where it was asked for, also when the message at the foot is gone. */
+static void test_never_began(void **state)
+{
+    struct pw_event doing = {
+        .kind = PW_EVENT_DOING, .job = 1, .text = "drawing 1 input", .whole_graph = true, .mode = PW_ENDTOEND_NODES};
+    struct pw_event over = {
+        .kind = PW_EVENT_FINISHED, .job = 1, .whole_graph = true, .mode = PW_ENDTOEND_NODES, .failed = true};
+
+    (void)state;
+    pw_error_set(&over.error, PW_ERR_USAGE, "input 'x' cannot be drawn (strings)");
+    for (int recorded = 0; recorded < 2; recorded++) {
+        struct pw_tui *tui = open_tui(60, 130);
+
+        device_opens(tui);
+        press(tui, "5");
+        if (recorded)
+            send_past(tui, 400, 0, NODES);
+        send(tui, &doing);
+        send(tui, &over);
+        press(tui, "k");
+        shows(tui, "\n run: input 'x' cannot be drawn (strings)");
+        send(tui, &doing);
+        hides(tui, "cannot be drawn");
+        run_graph(tui, 400);
+        hides(tui, "cannot be drawn");
+        close_tui(tui);
+    }
+}
+
 /* A sweep may end before it has begun to tell: what is shown is still the run before. */
 static void test_end_without_begin(void **state)
 {
@@ -752,6 +781,7 @@ int main(void)
                                        cmocka_unit_test(test_recorded_run),
                                        cmocka_unit_test(test_recorded_run_half_read),
                                        cmocka_unit_test(test_end_without_begin),
+                                       cmocka_unit_test(test_never_began),
                                        cmocka_unit_test(test_export_in_parts),
                                        cmocka_unit_test(test_export_of_the_inventory),
                                        cmocka_unit_test(test_export_while_rows_move)};
