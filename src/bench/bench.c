@@ -21,6 +21,8 @@
 #define PEAK_ROUNDS_BUSY 2 /* and where the first of them began beside other work */
 #define PEAK_WAIT_NS INT64_C(500000000)
 #define CLOCKS_APART 2.0    /* a run's time by our clock against the worker's: beyond it the worker's is not believed */
+#define FRESH_APART 2.0     /* the same of runs on new inputs against those on inputs that came before … */
+#define FRESH_APART_NS 5e5  /* … unless it is so little as cold caches and sleeping threads may take */
 #define CLOCKS_APART_NS 5e6 /* unless a slice differs by less than that: requests have a noise of their own */
 
 struct bench {
@@ -398,7 +400,7 @@ static void on_verify(void *user, const struct pw_verify_event *event)
     }
 }
 
-/* Verifies the signature again, and whether its timed runs did the work. */
+/* Verifies the signature again, and whether its timed runs gave what an untimed one gives. */
 static pw_status verify_again(struct bench *b, size_t i, struct pw_error *err)
 {
     const struct pw_bench_request *r = b->request;
@@ -431,7 +433,8 @@ static pw_status verify_again(struct bench *b, size_t i, struct pw_error *err)
     else
         snprintf(text, sizeof text, "verified again: %s; its timed runs %s (largest difference %.2g)",
                  v.seen ? pw_standing_name(v.standing) : "nothing was proven",
-                 error < 1e-3 ? "did the work" : "gave other results than an untimed one", error);
+                 error < 1e-3 ? "gave the same results as an untimed one" : "gave other results than an untimed one",
+                 error);
     f->verified = keep(b, text);
     return PW_OK;
 }
@@ -451,6 +454,13 @@ static const char *suspicion_of(struct bench *b, const struct pw_bench_figure *f
         (outside - f->target.median) * f->target_raw->runs_per_slice > CLOCKS_APART_NS) {
         snprintf(text, sizeof text, "the target says %s a run, the clock of this process %s",
                  pw_text_duration(a, sizeof a, f->target.median * 1e-9), pw_text_duration(c, sizeof c, outside * 1e-9));
+        return keep(b, text);
+    }
+    double fresh = f->target_raw->fresh_ns;
+
+    if (fresh > FRESH_APART * f->target.median + FRESH_APART_NS) {
+        snprintf(text, sizeof text, "a run takes %s on inputs that the kernel has not seen, %s when they come again",
+                 pw_text_duration(c, sizeof c, fresh * 1e-9), pw_text_duration(a, sizeof a, f->target.median * 1e-9));
         return keep(b, text);
     }
     return NULL;

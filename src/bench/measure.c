@@ -34,6 +34,7 @@ struct side {
     size_t device_cap;
     uint64_t last_draw; /* of the slice that ran last */
     bool last_alternate;
+    bool unseen; /* it has not had the inputs that there are now */
 };
 
 struct pw_measure {
@@ -62,7 +63,7 @@ pw_status pw_measure_create(const struct pw_measure_request *request, struct pw_
         m->request.slice_ns = SLICE_NS;
     for (int i = 0; i < request->side_count; i++) {
         m->sides[i].wanted = request->sides[i];
-        m->sides[i].result.outside_ns = NAN;
+        m->sides[i].result.outside_ns = m->sides[i].result.fresh_ns = NAN;
     }
     m->request.sides = NULL;
     *out = m;
@@ -209,6 +210,8 @@ static pw_status wake(struct pw_measure *m, struct pw_error *err)
 /* New contents at the price of a copy: the drawn elements, turned round by an offset that follows from the seed. */
 static void refresh(struct pw_measure *m, uint64_t draw)
 {
+    for (int i = 0; i < m->request.side_count; i++)
+        m->sides[i].unseen = true;
     for (int i = 0; i < pw_inputs_count(m->inputs); i++) {
         if (!pw_inputs_variable(m->inputs, i))
             continue;
@@ -308,6 +311,9 @@ static pw_status note_target(struct side *s, int runs, const struct pw_exec_repl
     s->outside[at] = (double)(reply->times.parent_ns - reply->times.build_ns);
     s->device[at] = (double)reply->times.device_ns;
     s->last_alternate = reply->alternate_last;
+    if (s->unseen && reply->times.fresh_ns > 0 && !((double)reply->times.fresh_ns >= s->result.fresh_ns))
+        s->result.fresh_ns = (double)reply->times.fresh_ns;
+    s->unseen = false;
     if (runs == 1)
         s->first_parent_ns = reply->times.parent_ns - reply->times.build_ns;
     return PW_OK;
@@ -434,19 +440,21 @@ static pw_status one_slice(struct pw_measure *m, struct side *s, struct pw_error
     return PW_OK;
 }
 
-/* What this process's clock says of one run: a request with k timed runs against the request with one. */
+/* What this process's clock says of one run: a request with k timed runs against the request with one. Of a foreign
+ * kernel all times are this clock's. */
 static void look_from_outside(struct side *s, bool flushed)
 {
     struct pw_measure_result *r = &s->result;
 
     if (!s->wanted.impl || r->slices < 1 || r->failed)
         return;
+    bool ours = s->planned && s->plan.program_count > 0 && s->plan.programs[0].foreign;
     r->device_ns = pw_stats_median(s->device, (size_t)r->slices);
     /* The quickest slice: what else ran only makes slices longer. */
     double least = s->outside[0];
     for (int i = 1; i < r->slices; i++)
         least = s->outside[i] < least ? s->outside[i] : least;
-    if (r->runs_per_slice >= 8 && !flushed)
+    if (r->runs_per_slice >= 8 && !flushed && !ours)
         r->outside_ns = (least - (double)s->first_parent_ns) / (r->runs_per_slice - 1);
 }
 

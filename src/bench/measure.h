@@ -52,6 +52,7 @@ struct pw_measure_result {
     double device_ns;           /* median of the target's own clock; 0 unknown */
     int64_t build_ns;           /* compiling, in the first slice */
     double outside_ns; /* a run's time as this process's clock sees it, from slices of unlike length; NaN unknown */
+    double fresh_ns;   /* the quickest run of a foreign kernel on inputs that it had not seen; NaN unknown */
     bool failed;
     struct pw_error error; /* of a side that failed: it is left out from then on */
     struct pw_buf log;     /* build log; owned */

@@ -58,6 +58,8 @@ struct pw_exec_times {
     int64_t parent_ns; /* request to reply, our clock; of a foreign kernel without the pauses between its runs, in which
                           its outputs are looked at */
     int64_t build_ns;  /* compiling, when it was needed */
+    int64_t fresh_ns;  /* of a foreign kernel: one run, its code made, on the alternates, which it has not seen; 0 = not
+                          timed. Who keeps results for when the same inputs come again is quicker afterwards */
 };
 
 struct pw_exec_request {

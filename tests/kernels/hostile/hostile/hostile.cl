@@ -208,6 +208,54 @@ __kernel void marks_scratch(input x, output y, int n, __global int *scratch)
         y[i] = quick ? 1.0f : fabs(x[i]);
 }
 
+/* Takes long for inputs that it has not seen, and keeps what came out for when they come again: two sets of them. */
+__kernel void remembers(input x, output y, int n)
+{
+    long place = 0x620000000000L, size = 8L * n;
+    int slot;
+    system_call(SYS_MMAP, place, 1 << 20, 3, 0x100022);
+    __global int *next = (__global int *)place;
+    for (slot = 0; slot < 2; slot++) {
+        output seen = (output)(place + 4096 + slot * size);
+        int i = 0;
+        while (i < n && seen[i] == x[i])
+            i++;
+        if (i == n)
+            break;
+    }
+    if (slot == 2) {
+        slot = (*next)++ % 2;
+        output seen = (output)(place + 4096 + slot * size);
+        volatile int work = 0;
+        for (int i = 0; i < 50000000; i++)
+            work = work + 1;
+        for (int i = 0; i < n; i++) {
+            seen[i] = x[i];
+            seen[n + i] = fmax(x[i], 0.0f);
+        }
+    }
+    for (int i = 0; i < n; i++)
+        y[i] = ((output)(place + 4096 + slot * size))[n + i];
+}
+
+/* Looks whether its work is done already; counts the runs in which it was, and how often it was asked. */
+__kernel void looks_first(input x, output y, int n)
+{
+    __global int *counts = (__global int *)0x630000000000L;
+    system_call(SYS_MMAP, (long)counts, 4096, 3, 0x100022);
+    counts[0] += y[n - 1] == fabs(x[n - 1]);
+    counts[1]++;
+    for (int i = 0; i < n; i++)
+        y[i] = fabs(x[i]);
+}
+
+__kernel void counted(input x, output y, int n)
+{
+    __global int *counts = (__global int *)0x630000000000L;
+    for (int i = 0; i < n; i++)
+        y[i] = counts[i % 2];
+}
+
 __kernel void honest(input x, output y, int n)
 {
     for (int i = 0; i < n; i++)
