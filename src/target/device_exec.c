@@ -348,6 +348,7 @@ static pw_status await(struct pw_exec *x, struct pw_link *link, struct pw_wire *
     x->forgotten = status == PW_OK && type == PW_MSG_FORGOTTEN;
     if (x->forgotten)
         return PW_OK;
+    early = x->work.paced;
     if (status == PW_OK && type == PW_MSG_BUILT) {
         int64_t left = run_deadline;
         if (x->work.paced)
@@ -360,7 +361,7 @@ static pw_status await(struct pw_exec *x, struct pw_link *link, struct pw_wire *
     if (status != PW_OK)
         return status;
     status = pw_wire_read_head(wire, &message, &log);
-    /* Success before the last step is nothing that a worker of ours would say. */
+    /* Success before the last step, or before any, is nothing that a worker of ours would say; no output was taken. */
     if (wire->bad || (early && status == PW_OK))
         return pw_link_refuse(link, x->what, err);
     pw_buf_puts(&reply->log, log);
