@@ -33,8 +33,8 @@ static void add_progress(const struct pw_tui *tui, struct pw_lines *lines)
         return;
     }
     if (!tui->at->running) {
-        pw_lines_addf(lines, PW_STYLE_NORMAL, 1, "%s: %zu of %zu %s", tui->at->job ? tui->at->job : "", tui->at->done,
-                      tui->at->total, unit);
+        pw_lines_addf(lines, PW_STYLE_NORMAL, 1, "%s%s: %zu of %zu %s", tui->at->job ? tui->at->job : "",
+                      tui->at->run_error[0] ? "" : " ended", tui->at->done, tui->at->total, unit);
     } else if (width > 4) {
         bar_text(bar, sizeof bar, width, share, tui->ascii);
         pw_lines_add(lines, PW_STYLE_ACCENT, 1, bar);

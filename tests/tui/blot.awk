@@ -44,6 +44,7 @@ zone == "timeline" && !/wrong/ { print "   #"; next }
     gsub(/; other work ran beside it/, "")
     gsub(/[0-9.]+ a second/, "# a second")
     gsub(/verify: [0-9]+ of/, "verify: # of")
+    gsub(/verify ended: [0-9]+ of/, "verify ended: # of")
     gsub(/cancelled after [0-9]+ of/, "cancelled after # of")
     gsub(/over target [0-9.]+ x, between [0-9.]+ and [0-9.]+/, "over target #")
     gsub(/got -?[0-9][-+.e0-9]*/, "got #")
