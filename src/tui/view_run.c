@@ -4,6 +4,8 @@
 
 #include "tui/tui.h"
 
+enum { WIDE = 48 }; /* columns: for what an ended run did, and how fast */
+
 static void bar_text(char *out, size_t size, int width, double share, bool ascii)
 {
     const char *full = ascii ? "#" : "\u2588", *rest = ascii ? "." : "\u00b7";
@@ -42,7 +44,7 @@ static void add_progress(const struct pw_tui *tui, struct pw_lines *lines)
     } else {
         pw_lines_addf(lines, PW_STYLE_NORMAL, 1, "%zu/%zu %s", tui->at->done, tui->at->total, unit);
     }
-    if (elapsed > 0 && tui->at->done)
+    if (elapsed > 0 && tui->at->done && (tui->at->running || lines->width >= WIDE)) /* else it is cut off */
         pw_lines_moref(lines, PW_STYLE_DIM, 0, "  %.1f a second", (double)tui->at->done / elapsed);
     if (tui->at->running && tui->at->done && tui->at->done < tui->at->total)
         pw_lines_moref(lines, PW_STYLE_DIM, 0, "  %s left",
