@@ -90,6 +90,7 @@ struct pw_session {
     struct pw_event *opened, *covered; /* the worker's first two events, made before it starts; owned until sent */
     struct pw_queue events;            /* to the client */
     struct pw_queue writes;            /* to the store thread */
+    char triage_said[PW_ERROR_MAX];    /* the writer's: why it can't be used, as it was said; "" it can */
 
     pthread_mutex_t lock; /* the fields below */
     pthread_cond_t submitted;
@@ -160,7 +161,7 @@ void *pw_session_writer(void *user);
 /* The triage file, on the writer's thread; NULL when it could not be read (said). */
 struct pw_triage;
 void pw_session_triage_open(struct pw_session *session, struct pw_triage **triage);
-void pw_session_triage_event(struct pw_session *session, struct pw_triage *triage, struct pw_event *event);
+void pw_session_triage_event(struct pw_session *session, struct pw_triage **opened, struct pw_event *event);
 /* session_trends.c: on the writer's thread; store NULL: there is none. */
 typedef pw_status pw_session_answers(struct pw_session *session, struct pw_store *store, struct pw_event *event,
                                      struct pw_error *err);

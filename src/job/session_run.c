@@ -177,7 +177,7 @@ static pw_status write_row(struct pw_session *session, struct recording *to, con
     return status;
 }
 
-static pw_status handle(struct pw_session *session, struct recording *to, struct pw_triage *triage,
+static pw_status handle(struct pw_session *session, struct recording *to, struct pw_triage **triage,
                         struct pw_event *event, struct pw_error *err)
 {
     pw_status status = is_row(event) ? PW_OK : end_batch(to, err);
@@ -219,7 +219,7 @@ void *pw_session_writer(void *user)
         send_history(session, to.store);
     while ((event = pw_queue_wait(&session->writes))) {
         pw_error_clear(&err);
-        if (handle(session, &to, triage, event, &err) != PW_OK) {
+        if (handle(session, &to, &triage, event, &err) != PW_OK) {
             pw_session_say(session, err.status, "recording stopped: %s", err.message);
             pw_store_close(to.store); /* the rest of the session is not half recorded */
             to = (struct recording){.store = NULL};

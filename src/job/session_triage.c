@@ -1,4 +1,5 @@
 /* The triage file of the session's graph, on the writer's thread: decisions are saved at once, while a verify runs. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -45,12 +46,20 @@ static void send_entries(struct pw_session *session, const struct pw_triage *tri
     pw_queue_push(&session->events, event);
 }
 
+/* The answer has no entries: what was not kept is not shown as if it were. */
 static void refuse(struct pw_session *session, struct pw_event *reply)
 {
     pw_session_say(session, PW_ERR_IO, "the decision was not kept: the triage file could not be read");
-    reply->failed = true;
     reply->about = true;
     pw_queue_push(&session->events, reply);
+}
+
+/* Why the file cannot be read or written: looks find the same every other second, and say it once. */
+static void say_once(struct pw_session *session, pw_status status, const char *prefix, const char *why)
+{
+    if (strcmp(session->triage_said, why) != 0)
+        pw_session_say(session, status, "%s%s", prefix, why);
+    snprintf(session->triage_said, sizeof session->triage_said, "%s", why);
 }
 
 static void say_conflicts(struct pw_session *session, const struct pw_triage *triage)
@@ -81,36 +90,46 @@ void pw_session_triage_open(struct pw_session *session, struct pw_triage **triag
     if (status == PW_OK)
         send_entries(session, *triage, NULL);
     else
-        pw_session_say(session, status, "decisions can't be kept: %s", err.message);
+        say_once(session, status, "decisions can't be kept: ", err.message);
     pw_buf_clear(&path);
 }
 
-/* A decision, or (without entries) a look whether somebody else changed the file. */
-void pw_session_triage_event(struct pw_session *session, struct pw_triage *triage, struct pw_event *event)
+/* A decision, or (without entries) a look whether somebody else changed the file, or has made it readable again. */
+void pw_session_triage_event(struct pw_session *session, struct pw_triage **opened, struct pw_event *event)
 {
     struct pw_event *reply = event->reply;
+    struct pw_triage *triage;
     struct pw_error err = {0};
     pw_status status = PW_OK;
-    bool changed = event->triage_count > 0;
+    bool decided = event->triage_count > 0, changed = false;
 
     event->reply = NULL;
+    if (!*opened && session->triage)
+        pw_session_triage_open(session, opened);
+    triage = *opened;
     if (!triage) {
         if (reply)
             refuse(session, reply);
         return;
     }
-    if (!event->triage_count && !pw_triage_stale(triage))
+    if (!decided && !pw_triage_dirty(triage) && !pw_triage_stale(triage))
         return;
     for (size_t i = 0; i < event->triage_count && status == PW_OK; i++)
         status = pw_triage_set(triage, &event->triage[i], &err);
-    if (event->triage_count && status == PW_OK)
+    if (pw_triage_dirty(triage) && status == PW_OK) { /* also what could not be saved then */
         status = pw_triage_save(triage, &err);
-    else if (status == PW_OK)
+        changed = status == PW_OK; /* with what others wrote */
+    } else if (status == PW_OK) {
         status = pw_triage_refresh(triage, &changed, &err);
+    }
     say_conflicts(session, triage);
-    if (status != PW_OK)
+    if (status != PW_OK && decided)
         pw_session_say(session, status, "%s", err.message);
-    if (changed)
+    else if (status != PW_OK)
+        say_once(session, status, "", err.message);
+    else
+        session->triage_said[0] = '\0';
+    if (changed || decided) /* whoever decided waits for it */
         send_entries(session, triage, reply);
 }
 

@@ -12,6 +12,8 @@
 
 #include "base/file.h"
 #include "baseline/baseline.h"
+#include "baseline/folder.h"
+#include "baseline/triage.h"
 #include "graph_text.h"
 #include "job/session.h"
 
@@ -178,10 +180,92 @@ static void test_compare_wants_two_runs(void **state)
     }
 }
 
+/* Waits until nothing has come for a moment; counts messages that begin so, and keeps the last TRIAGE event. */
+static int messages_of(const char *begin, struct pw_event **triage)
+{
+    int count = 0;
+
+    for (int quiet = 0; quiet < 3;) {
+        struct pollfd wait = {.fd = pw_session_fd(session), .events = POLLIN};
+        struct pw_event *event = pw_session_next(session);
+
+        quiet = event ? 0 : quiet + 1;
+        if (!event)
+            poll(&wait, 1, 100);
+        if (event && event->kind == PW_EVENT_MESSAGE)
+            count += strstr(event->error.message, begin) != NULL;
+        if (event && event->kind == PW_EVENT_TRIAGE) {
+            pw_event_free(*triage);
+            *triage = event;
+            event = NULL;
+        }
+        pw_event_free(event);
+    }
+    return count;
+}
+
+/* A file that a merge left in conflict, from the beginning or meanwhile: that is said once, however often it is looked
+ * at, and when somebody has resolved it decisions are kept again, those that waited for it too. */
+static void test_triage_in_conflict(void **state)
+{
+    struct pw_session_options options = {
+        .model_path = "m.onnx", .target = "reference", .db = "", .seed = 1, .triage = true};
+    struct pw_triage_entry entry = {.status = PW_TRIAGE_DOING, .op = "Relu-14"};
+    struct pw_buf path = {0}, good = {0}, bad = {0}, now = {0};
+    struct pw_event *event = NULL;
+    struct pw_error err = {0};
+
+    (void)state;
+    snprintf(entry.id, sizeof entry.id, "%s", pw_session_inventory(session)->signatures[0].id);
+    assert_int_equal(pw_folder_graph("baselines", pw_session_graph_id(session), "m.onnx", &path, &err), PW_OK);
+    pw_buf_puts(&path, "/triage.yaml");
+    assert_int_equal(pw_session_triage(session, &entry, 1, &err), PW_OK);
+    messages_of("", &event);
+    assert_int_equal(event->triage_count, 1);
+    assert_int_equal(pw_session_triage(session, &entry, 1, &err), PW_OK); /* nothing new is answered too */
+    pw_event_free(event);
+    event = NULL;
+    messages_of("", &event);
+    assert_non_null(event);
+    assert_true(event->about);
+    assert_int_equal(pw_file_read(pw_buf_text(&path), 1 << 20, &good, &err), PW_OK);
+    pw_buf_printf(&bad, "<<<<<<< HEAD\n%s", pw_buf_text(&good));
+
+    for (int from_begin = 0; from_begin < 2; from_begin++) {
+        if (from_begin)
+            pw_session_close(session);
+        assert_int_equal(pw_file_write(pw_buf_text(&path), bad.data, bad.size, &err), PW_OK);
+        if (from_begin)
+            assert_int_equal(pw_session_open(&options, &session, &err), PW_OK);
+        for (int look = 0; look < 5; look++)
+            assert_int_equal(pw_session_triage(session, NULL, 0, &err), PW_OK);
+        assert_int_equal(messages_of("a conflict mark of git", &event), 1);
+        entry.status = from_begin ? PW_TRIAGE_BLOCKED : PW_TRIAGE_DONE;
+        assert_int_equal(pw_session_triage(session, &entry, 1, &err), PW_OK);
+        assert_true(messages_of("", &event) > 0);
+        assert_false(event->failed);
+        assert_int_equal(event->triage_count, !from_begin); /* what was not kept is not shown as if it were */
+        assert_int_equal(pw_file_write(pw_buf_text(&path), good.data, good.size, &err), PW_OK);
+        assert_int_equal(pw_session_triage(session, NULL, 0, &err), PW_OK);
+        messages_of("", &event);
+        assert_int_equal(event->triage_count, 1);
+        assert_int_equal(event->triage[0].status, from_begin ? PW_TRIAGE_DOING : PW_TRIAGE_DONE);
+        pw_buf_clear(&now);
+        assert_int_equal(pw_file_read(pw_buf_text(&path), 1 << 20, &now, &err), PW_OK);
+        assert_non_null(strstr(pw_buf_text(&now), from_begin ? "status: doing" : "status: done"));
+    }
+    pw_event_free(event);
+    pw_buf_clear(&path);
+    pw_buf_clear(&good);
+    pw_buf_clear(&bad);
+    pw_buf_clear(&now);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_only_what_was_shown_is_approved, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_triage_in_conflict, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_compare_wants_two_runs, set_up, tear_down)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
