@@ -63,6 +63,22 @@ done:
     return status;
 }
 
+pw_status pw_file_need_folder(const char *path, struct pw_error *err)
+{
+    struct pw_buf folder = {0};
+    pw_status status = PW_OK;
+
+    pw_file_dirname(&folder, path);
+    if (folder.failed)
+        status = pw_error_memory(err, strlen(path));
+    else if (!pw_file_is_dir(pw_buf_text(&folder)))
+        status = pw_error_set(err, PW_ERR_IO, "cannot write '%s': %s '%s'", path,
+                              pw_file_exists(pw_buf_text(&folder)) ? "it would be in a file," : "there is no folder",
+                              pw_buf_text(&folder));
+    pw_buf_clear(&folder);
+    return status;
+}
+
 static bool write_all(int fd, const char *data, size_t size)
 {
     while (size > 0) {
@@ -145,7 +161,11 @@ pw_status pw_file_write(const char *path, const char *data, size_t size, struct 
     const char *target = real != NULL ? real : path;
     int fd = open_beside(target, &name);
     if (fd < 0) {
-        status = io_error(err, "write", path);
+        int why = errno;
+        status = pw_file_need_folder(target, err);
+        errno = why;
+        if (status == PW_OK)
+            status = io_error(err, "write", path);
         goto done;
     }
     bool written = write_all(fd, data, size) && fsync(fd) == 0;

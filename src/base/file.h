@@ -11,6 +11,10 @@
 /* Whole regular file into buf (appends); refuses more than max_bytes. */
 pw_status pw_file_read(const char *path, size_t max_bytes, struct pw_buf *buf, struct pw_error *err);
 
+/* PW_ERR_IO, naming it, where the folder that a file is to be written to is not there. A file that a person names is
+ * never a reason to make folders: a slip of the pen would make them. What portwright keeps for itself, it makes. */
+pw_status pw_file_need_folder(const char *path, struct pw_error *err);
+
 /* Writes through a temporary file in the same folder, fsync, rename: the old file stays
  * whole whatever happens (full disk, kill). A pipe or a device is written to. */
 pw_status pw_file_write(const char *path, const char *data, size_t size, struct pw_error *err);

@@ -158,8 +158,12 @@ static pw_status sink_open(struct sink *sink, const char *path, struct pw_error 
     if (!sink->path || !sink->temporary)
         return pw_error_memory(err, strlen(path));
     sink->fd = open(sink->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (sink->fd < 0)
-        return pw_error_set(err, PW_ERR_IO, "cannot write '%s': %s", path, strerror(errno));
+    if (sink->fd < 0) {
+        int why = errno;
+        if (pw_file_need_folder(path, err) != PW_OK)
+            return PW_ERR_IO;
+        return pw_error_set(err, PW_ERR_IO, "cannot write '%s': %s", path, strerror(why));
+    }
     return PW_OK;
 }
 

@@ -283,8 +283,8 @@ pw_status pw_session_run(struct pw_session *session, const struct pw_session_run
                          struct pw_error *err);
 /* The inputs given at open, complete; NULL: runs draw their own. */
 const struct pw_inputs *pw_session_run_inputs(const struct pw_session *session);
-/* Queues writing a file (whole or not at all; its folder is made), so that no client waits for a disk; a MESSAGE says
- * that it is there, or why not. `quiet`: only why not. Contents are copied. */
+/* Queues writing a file (whole or not at all; its folder must be there), so that no client waits for a disk; a MESSAGE
+ * says that it is there, or why not. `quiet`: only why not. Contents are copied. */
 pw_status pw_session_save(struct pw_session *session, const char *path, const char *text, size_t size, bool quiet,
                           struct pw_error *err);
 /* Of a file that has a line a name (saved views) and that several change: queues putting `line` in the place of the one

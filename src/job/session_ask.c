@@ -165,21 +165,15 @@ static pw_status refuse_special(const char *path, struct pw_error *err)
 
 void pw_session_write_file(struct pw_session *session, const struct pw_event *event)
 {
-    struct pw_buf folder = {0};
     struct pw_error err = {0};
-    pw_status status;
+    pw_status status = refuse_special(event->by, &err);
 
-    pw_file_dirname(&folder, event->by);
-    status = refuse_special(event->by, &err);
-    if (status == PW_OK)
-        status = pw_file_mkdirs(pw_buf_text(&folder), &err);
     if (status == PW_OK)
         status = pw_file_write(event->by, event->text, event->text_size, &err);
     if (status != PW_OK)
         pw_session_say(session, status, "%s", err.message);
     else if (!event->about)
         pw_session_say(session, PW_OK, "wrote %zu bytes to %s", event->text_size, event->by);
-    pw_buf_clear(&folder);
 }
 
 pw_status pw_session_save(struct pw_session *session, const char *path, const char *text, size_t size, bool quiet,

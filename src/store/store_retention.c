@@ -223,18 +223,17 @@ static pw_status write_copy(struct pw_store *store, const char *path, struct pw_
 
 pw_status pw_history_backup(struct pw_store *store, const char *path, struct pw_error *err)
 {
-    struct pw_buf draft = {0}, folder = {0};
+    struct pw_buf draft = {0};
     struct stat a, b;
     pw_status status = PW_OK;
 
     if (stat(path, &a) == 0 && stat(store->path, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino)
         return pw_error_set(err, PW_ERR_USAGE, "%s: is the database itself", path);
     pw_buf_printf(&draft, "%s.%ld.tmp", path, (long)getpid());
-    pw_file_dirname(&folder, path);
-    if (draft.failed || folder.failed)
+    if (draft.failed)
         status = pw_error_memory(err, strlen(path));
     if (status == PW_OK)
-        status = pw_file_mkdirs(pw_buf_text(&folder), err);
+        status = pw_file_need_folder(path, err);
     if (status == PW_OK)
         status = write_copy(store, pw_buf_text(&draft), err);
     if (status == PW_OK && rename(pw_buf_text(&draft), path) != 0)
@@ -242,6 +241,5 @@ pw_status pw_history_backup(struct pw_store *store, const char *path, struct pw_
     if (status != PW_OK && !draft.failed)
         unlink(pw_buf_text(&draft));
     pw_buf_clear(&draft);
-    pw_buf_clear(&folder);
     return status;
 }

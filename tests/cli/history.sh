@@ -36,6 +36,12 @@ says "what is expected" "$scratch/err" "30d"
     exits "nothing that fits" 0 "$PORTWRIGHT" history --op Conv
     says "it is said" "$scratch/out" "no runs recorded"
 
+    exits "a backup where there is no folder" 2 "$PORTWRIGHT" history backup copies/a.db
+    says "names it" "$scratch/err" "there is no folder 'copies'"
+    exits "which is not made" 1 test -e copies
+    exits "nor by a report" 2 "$PORTWRIGHT" history -o copies/of/runs.txt
+    says "names it too" "$scratch/err" "there is no folder 'copies/of'"
+    mkdir copies
     exits "a backup" 0 "$PORTWRIGHT" history backup copies/a.db
     exits "reads as the store does" 0 "$PORTWRIGHT" history --db copies/a.db --op Abs --format csv
     [ "$(wc -l <"$scratch/out")" = 3 ] && ok "and has the rows" || not_ok "and has the rows" "$scratch/out"

@@ -40,6 +40,13 @@ exits "nor is a file that is too large written over" 0 "$PORTWRIGHT" small.onnx 
 exits "it is as it was" 0 [ "$(wc -c <"$scratch/portwright/views")" = 70000 ]
 rm "$scratch/portwright/views"
 
+# Files go where there is a folder.
+printf 'wait kernel\nkeys :export no/such/rows.csv<Enter>\nwait 30 there is no folder '"'no/such'"'\n' >nowhere
+printf 'keys :export rows.csv<Enter>\nwait 30 bytes to rows.csv\n' >>nowhere
+exits "a missing folder is named" 0 "$PORTWRIGHT" small.onnx --db "" --script nowhere
+exits "and not made" 1 test -e no
+says "the rest is exported" rows.csv "Softmax"
+
 # Two workbenches on one project: one has read the file before the other saves, and saves after it.
 cat >slow <<'END'
 size 160 40

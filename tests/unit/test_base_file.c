@@ -87,7 +87,14 @@ static void write_replaces_whole_files(void **state)
 
     pw_error_clear(&err);
     assert_int_equal(pw_file_write(path_of(&path, "no/such/f"), "x", 1, &err), PW_ERR_IO);
-    assert_non_null(strstr(err.message, "No such file"));
+    assert_non_null(strstr(err.message, "/no/such/f': there is no folder '"));
+    assert_false(pw_file_exists(path_of(&path, "no")));
+    pw_error_clear(&err);
+    assert_int_equal(pw_file_write(path_of(&path, "f.txt/f"), "x", 1, &err), PW_ERR_IO);
+    assert_non_null(strstr(err.message, "/f.txt/f': it would be in a file, '"));
+    pw_error_clear(&err);
+    assert_int_equal(pw_file_need_folder(path_of(&path, "f"), &err), PW_OK);
+    assert_int_equal(pw_file_need_folder("f", &err), PW_OK);
     pw_buf_clear(&path);
     pw_buf_clear(&text);
     pw_buf_clear(&link);
