@@ -64,10 +64,42 @@ static pw_status make_arrays(struct pw_exec *x, size_t count, struct pw_error *e
     return PW_OK;
 }
 
-static pw_status describe_packed(struct pw_exec *x, const struct pw_plan_buffer *from, struct pw_work_buffer *b,
-                                 struct pw_error *err)
+static bool uses(const struct pw_plan_launch *launch, size_t buffer)
+{
+    for (size_t i = 0; i < launch->arg_count; i++)
+        if (launch->args[i].kind == PW_ARG_BUFFER && (size_t)launch->args[i].buffer == buffer)
+            return true;
+    return false;
+}
+
+/* What a packed buffer is made of beside its own input: a zero point, say. All of it must be constant for it to be
+ * kept, and names it. */
+static pw_status mix_packed(const struct pw_exec *x, size_t packed, struct pw_work_buffer *b, struct pw_error *err)
 {
     const struct pw_exec_request *r = x->request;
+    for (size_t i = 0; i < r->plan->buffer_count; i++) {
+        const struct pw_plan_buffer *other = &r->plan->buffers[i];
+        bool used = false;
+        for (size_t k = 0; k < r->plan->launch_count && !used; k++)
+            used = r->plan->launches[k].pack && uses(&r->plan->launches[k], packed) && uses(&r->plan->launches[k], i);
+        bool input_of = other->kind == PW_BUFFER_INPUT || other->kind == PW_BUFFER_PACKED; /* of which: by its index */
+        if (!used || !input_of || other->index == b->index)
+            continue;
+        const struct pw_tensor *input = NULL;
+        pw_status status = tensor_of(x, PW_BUFFER_INPUT, other->index, &input, err);
+        if (status != PW_OK)
+            return status;
+        struct pw_hash128 parts[2] = {b->hash, pw_hash128(input->data, pw_tensor_bytes(input))};
+        b->hash = pw_hash128(parts, sizeof parts);
+        b->keep = b->keep && r->constant[other->index];
+    }
+    return PW_OK;
+}
+
+static pw_status describe_packed(struct pw_exec *x, size_t i, struct pw_work_buffer *b, struct pw_error *err)
+{
+    const struct pw_exec_request *r = x->request;
+    const struct pw_plan_buffer *from = &r->plan->buffers[i];
     if (!r->constant || from->index < 0 || from->index >= r->input_count || !r->constant[from->index])
         return PW_OK;
     const struct pw_tensor *input = NULL;
@@ -76,7 +108,7 @@ static pw_status describe_packed(struct pw_exec *x, const struct pw_plan_buffer 
         return status;
     b->keep = true;
     b->hash = pw_hash128(input->data, pw_tensor_bytes(input));
-    return PW_OK;
+    return mix_packed(x, i, b, err);
 }
 
 static pw_status describe_buffer(struct pw_exec *x, size_t i, struct pw_error *err)
@@ -96,7 +128,7 @@ static pw_status describe_buffer(struct pw_exec *x, size_t i, struct pw_error *e
         if (status == PW_OK)
             b->size = pw_tensor_bytes(x->tensors[i]);
     } else if (from->kind == PW_BUFFER_PACKED) {
-        status = describe_packed(x, from, b, err);
+        status = describe_packed(x, i, b, err);
     } else if (from->kind == PW_BUFFER_INTS) {
         x->ints[i] = from->ints;
     }

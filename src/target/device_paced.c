@@ -327,6 +327,7 @@ pw_status pw_exec_paced_end(struct pw_exec *x, struct pw_link *link, struct pw_w
     for (int i = 0; i < 3; i++)
         pw_wire_read_u64(wire); /* times */
     reply->input_changed = pw_wire_read_u32(wire) != 0;
+    pw_wire_read_u64(wire); /* a library's size; a kernel's came with the outputs */
     if (pw_wire_read_count(wire, sizeof(int64_t)) != 0 || wire->bad)
         return pw_link_refuse(link, x->what, err);
     reply->times.parent_ns = reply->times.build_ns + x->paced_ns;

@@ -318,6 +318,60 @@ static void test_refused_behind_slow(void **state)
     }
 }
 
+/* Packed with a zero point: kept only where both are constant, and known by both. */
+static void test_packed_of_two(void **state)
+{
+    static const char packing[] =
+        "__kernel void pack(__global const float *x, __global const float *zero, __global float *p, int n)\n"
+        "{ for (int i = 0; i < n; i++) p[i] = x[i] - zero[0]; }\n"
+        "__kernel void use(__global const float *p, __global float *y, int n)\n"
+        "{ for (int i = 0; i < n; i++) y[i] = p[i]; }\n";
+    float in[N], out[N], zero = 0.0f;
+    int64_t one = 1;
+    (void)state;
+    need_device();
+    for (int i = 0; i < N; i++)
+        in[i] = (float)i;
+    for (int round = 0; round < 6; round++) {
+        struct small_exec x;
+        struct pw_value point = {.kind = PW_VALUE_TENSOR};
+        const bool constant[2] = {true, round < 3};
+        zero = (float)round;
+        small_exec_make(&x, packing, "pack", 1, in, out, N);
+        pw_tensor_borrow(&point.tensor, PW_DTYPE_FLOAT32, 1, &one, &zero);
+        const struct pw_value *inputs[2] = {&x.input, &point};
+        struct pw_plan_buffer buffers[4] = {{.kind = PW_BUFFER_INPUT},
+                                            {.kind = PW_BUFFER_INPUT, .index = 1},
+                                            {.kind = PW_BUFFER_PACKED, .size_bytes = sizeof in},
+                                            {.kind = PW_BUFFER_OUTPUT}};
+        const struct pw_plan_arg pack[4] = {{.kind = PW_ARG_BUFFER},
+                                            {.kind = PW_ARG_BUFFER, .buffer = 1},
+                                            {.kind = PW_ARG_BUFFER, .buffer = 2},
+                                            {.kind = PW_ARG_INT, .i = N}};
+        const struct pw_plan_arg use[3] = {
+            {.kind = PW_ARG_BUFFER, .buffer = 2}, {.kind = PW_ARG_BUFFER, .buffer = 3}, {.kind = PW_ARG_INT, .i = N}};
+        struct pw_plan_launch launches[2] = {x.plan.launch, x.plan.launch};
+        launches[0].pack = true;
+        launches[0].args = pack;
+        launches[0].arg_count = 4;
+        launches[1].entry = "use";
+        launches[1].args = use;
+        launches[1].arg_count = 3;
+        x.plan.plan.buffers = buffers;
+        x.plan.plan.buffer_count = 4;
+        x.plan.plan.launches = launches;
+        x.plan.plan.launch_count = 2;
+        x.request.inputs = inputs;
+        x.request.input_count = 2;
+        x.request.constant = constant;
+        if (pw_device_execute(device, &x.request, &x.reply, &x.err) != PW_OK)
+            fail_msg("%s", x.err.message);
+        for (int i = 0; i < N; i++)
+            assert_true(out[i] == in[i] - zero);
+        pw_exec_reply_clear(&x.reply);
+    }
+}
+
 static void test_empty(void **state)
 {
     struct small_exec x;
@@ -632,6 +686,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_build_log),
         cmocka_unit_test(test_bad_launches),
         cmocka_unit_test(test_refused_behind_slow),
+        cmocka_unit_test(test_packed_of_two),
         cmocka_unit_test(test_empty),
         cmocka_unit_test(test_repeats),
         cmocka_unit_test(test_alternates),
