@@ -93,9 +93,11 @@ mux send-keys -t w 3
 shows "and keys are answered" "Nothing has run yet"
 mux send-keys -t w q
 shows "quit" "shell>"
-mux send-keys -t w "$PORTWRIGHT small.onnx; echo ended \$?" Enter
+own=own$$.onnx # other tests run a small.onnx of theirs beside this one
+cp small.onnx $own
+mux send-keys -t w "$PORTWRIGHT $own; echo ended \$?" Enter
 shows "once more" "signatures"
-kill -TERM "$(pgrep -o -f "^$PORTWRIGHT small.onnx")"
+kill -TERM "$(pgrep -o -f "^$PORTWRIGHT $own")"
 shows "SIGTERM ends it and gives the terminal back" "ended"
 mux send-keys -t w "exit" Enter
 shows "screen ends with its shell" "left"
