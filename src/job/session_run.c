@@ -269,7 +269,8 @@ void pw_session_end_job(struct pw_session *session, struct pw_event *over)
 struct job_run {
     struct pw_session *session;
     const struct pw_job *job;
-    struct pw_verify_totals shown; /* of shown signatures: several may be one where every dim is a number */
+    struct pw_verify_totals shown; /* of shown signatures and their cases: several may be one where every dim is a
+                                      number */
 };
 
 void pw_session_set_log(const struct pw_session *session, struct pw_event *event, const char *name, const char *log)
@@ -300,6 +301,8 @@ static void relay(struct job_run *run, const struct pw_verify_event *event, pw_e
             selected = run->job->signatures[i] == shown;
         if (selected && kind == PW_EVENT_SIGNATURE)
             pw_verify_count(&run->shown, event->summary);
+        else if (selected && kind == PW_EVENT_CASE)
+            pw_verify_count_case(&run->shown, event->result);
         for (int to_store = 0; selected && to_store < 2; to_store++) {
             struct pw_event *copy = pw_event_create(kind);
             bool whole = copy && (kind == PW_EVENT_CASE ? pw_event_set_case(copy, event->result)
@@ -369,19 +372,6 @@ static pw_status concrete_selection(const struct pw_session *session, const stru
     return PW_OK;
 }
 
-/* What is counted of signatures, as they are listed. */
-static void take_counts(struct pw_verify_totals *totals, const struct pw_verify_totals *shown)
-{
-    totals->signatures = shown->signatures;
-    totals->held = shown->held;
-    totals->failed = shown->failed;
-    totals->unproven = shown->unproven;
-    totals->mistrusted = shown->mistrusted;
-    totals->gate_failed = shown->gate_failed;
-    totals->on_host = shown->on_host;
-    totals->off_target = shown->off_target;
-}
-
 static void run_job(struct pw_session *session, const struct pw_job *job, struct pw_event *over)
 {
     struct job_run run = {.session = session, .job = job};
@@ -409,8 +399,10 @@ static void run_job(struct pw_session *session, const struct pw_job *job, struct
         pw_session_bench_job(session, job, selection, request.signature_count, over, &err);
     else if (status == PW_OK)
         status = pw_verify_run(&request, &over->totals, &err);
-    if (!job->bench)
-        take_counts(&over->totals, &run.shown);
+    if (!job->bench) { /* as they are listed */
+        run.shown.stopped = over->totals.stopped;
+        over->totals = run.shown;
+    }
     if (status == PW_OK)
         status = err.status;
     if (status == PW_OK && pw_model_damaged(session->model))

@@ -157,6 +157,16 @@ void pw_verify_count(struct pw_verify_totals *totals, const struct pw_signature_
     totals->gate_failed += summary->gate_failed;
     totals->on_host += summary->implementations && summary->implementations->coverage == PW_COVERAGE_HOST;
     totals->off_target += summary->off_target;
+    totals->below_minimum += summary->below_minimum;
+}
+
+void pw_verify_count_case(struct pw_verify_totals *totals, const struct pw_case_result *result)
+{
+    totals->cases++;
+    totals->passed += result->verdict == PW_VERDICT_PASS;
+    totals->warned += result->verdict == PW_VERDICT_WARN;
+    totals->no_evidence += result->verdict >= PW_VERDICT_UNSUPPORTED;
+    totals->cases_failed += pw_verdict_failed(result->verdict);
 }
 
 static pw_status select_signatures(struct pw_verify_state *state, struct pw_arena *arena, struct pw_error *err)

@@ -100,6 +100,7 @@ struct pw_signature_result {
     int target_sample_count, reference_sample_count;
     int slices; /* the samples of either side come in so many slices of equal number, target and reference in turns */
     bool off_target;         /* on the host, or nowhere, where the protocol demands the target */
+    bool below_minimum;      /* on the target, and the budget left it below its minimum of cases */
     bool gate_failed;        /* by the protocol: failed, unproven, mistrusted or off target */
     const char *gate_reason; /* why; of one that held, why its cases are few; may be NULL */
     const char *explanation; /* with effort.explain, lines; else NULL */
@@ -170,12 +171,13 @@ struct pw_verify_totals {
     size_t cases, passed, warned, cases_failed, no_evidence;
     size_t on_host;       /* signatures that stay on the host */
     size_t off_target;    /* on the host or nowhere although the protocol wants them there; gate_failed has them too */
-    size_t below_minimum; /* signatures on the target that the budget left below their minimum of cases */
+    size_t below_minimum; /* signatures, as said of each */
     bool stopped;         /* by fail_fast or max_failures: what is not listed was not tried */
 };
 
 pw_status pw_verify_run(const struct pw_verify_request *request, struct pw_verify_totals *totals, struct pw_error *err);
-/* One signature more: in what is counted of signatures, not of cases. */
+/* One signature more: in what is counted of signatures, not of cases; and one case more in that. */
 void pw_verify_count(struct pw_verify_totals *totals, const struct pw_signature_result *summary);
+void pw_verify_count_case(struct pw_verify_totals *totals, const struct pw_case_result *result);
 
 #endif

@@ -36,11 +36,7 @@ static void count_case(struct pw_verify_state *state, struct pw_verify_signature
 
     pw_standing_count(&signature->tally, result);
     keep_worst(signature, result);
-    totals->cases++;
-    totals->passed += result->verdict == PW_VERDICT_PASS;
-    totals->warned += result->verdict == PW_VERDICT_WARN;
-    totals->no_evidence += result->verdict >= PW_VERDICT_UNSUPPORTED;
-    totals->cases_failed += pw_verdict_failed(result->verdict);
+    pw_verify_count_case(totals, result);
     state->done++;
     if (signature->promised)
         signature->promised--;
@@ -241,7 +237,7 @@ void pw_verify_signature_settle(struct pw_verify_state *state, size_t position)
     }
     if (s->plan && !state->request->case_id && !s->over && !ended(state, s) &&
         (size_t)s->tally.cases < pw_case_plan_minimum(s->plan))
-        state->totals->below_minimum++;
+        summary->below_minimum = true;
     if (summary->standing == PW_STANDING_HELD && s->plan && !state->request->case_id && !state->request->effort.huge &&
         !pw_case_plan_varies(s->plan))
         summary->gate_reason = "every case is the same: nothing but constants of the graph flows in";
