@@ -137,12 +137,32 @@ static void text_row(const struct pw_report_check *report, size_t i, size_t shap
     pw_buf_putc(out, '\n');
 }
 
+/* What a compiler says of a kernel it says of each of its cases: that is told once. */
+static bool says_the_same(const struct pw_report_failure *a, const struct pw_report_failure *b)
+{
+    return a->signature == b->signature && a->log[0] && !strcmp(a->verdict, b->verdict) &&
+           !strcmp(a->reason, b->reason) && !strcmp(a->log, b->log);
+}
+
+static bool told_before(const struct pw_report_check *report, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (says_the_same(&report->failures[i], &report->failures[k]))
+            return true;
+    return false;
+}
+
 static void text_cases(const struct pw_report_check *report, struct pw_buf *out)
 {
     for (size_t i = 0; i < report->failure_count; i++) {
         const struct pw_report_failure *f = &report->failures[i];
         const struct pw_signature *signature = &report->inventory->signatures[f->signature];
+        size_t more = 0;
 
+        if (told_before(report, i))
+            continue;
+        for (size_t k = i + 1; k < report->failure_count; k++)
+            more += says_the_same(f, &report->failures[k]);
         pw_buf_printf(out, "\n%s ", f->verdict);
         pw_text_display(out, signature->op_label, strlen(signature->op_label), 60, false);
         pw_buf_puts(out, "  ");
@@ -157,6 +177,8 @@ static void text_cases(const struct pw_report_check *report, struct pw_buf *out)
             pw_text_display(out, f->log, strlen(f->log), 600, false);
             pw_buf_putc(out, '\n');
         }
+        if (more)
+            pw_buf_printf(out, "  the same in %zu more case%s\n", more, more == 1 ? "" : "s");
     }
 }
 

@@ -166,10 +166,29 @@ static void text_row(const struct pw_report_verify *report, size_t i, size_t sha
     pw_buf_printf(out, "%s%s%s\n", paint(report, row, color), verdict_word(row), color ? "\033[0m" : "");
 }
 
-static void text_failure(const struct pw_report_verify *report, const struct pw_case_result *r, struct pw_buf *out)
+/* What a compiler says of a kernel it says of each of its cases: that is told once. */
+static bool says_the_same(const struct pw_case_result *a, const struct pw_case_result *b)
 {
-    const struct pw_signature *signature = &report->check.inventory->signatures[r->signature];
+    return a->signature == b->signature && a->log[0] && a->verdict == b->verdict && !strcmp(a->reason, b->reason) &&
+           !strcmp(a->log, b->log);
+}
 
+static bool told_before(const struct pw_report_verify *report, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (says_the_same(report->cases[i], report->cases[k]))
+            return true;
+    return false;
+}
+
+static void text_failure(const struct pw_report_verify *report, size_t at, struct pw_buf *out)
+{
+    const struct pw_case_result *r = report->cases[at];
+    const struct pw_signature *signature = &report->check.inventory->signatures[r->signature];
+    size_t more = 0;
+
+    for (size_t k = at + 1; k < report->case_count; k++)
+        more += says_the_same(r, report->cases[k]);
     pw_buf_printf(out, "\n%s ", pw_verdict_name(r->verdict));
     pw_text_display(out, signature->op_label, strlen(signature->op_label), 60, false);
     pw_buf_puts(out, "  ");
@@ -193,6 +212,8 @@ static void text_failure(const struct pw_report_verify *report, const struct pw_
         pw_text_display(out, r->log, strlen(r->log), 600, false);
         pw_buf_putc(out, '\n');
     }
+    if (more)
+        pw_buf_printf(out, "  the same in %zu more case%s\n", more, more == 1 ? "" : "s");
 }
 
 static bool gate_alone(const struct pw_signature_result *row)
@@ -306,8 +327,8 @@ void pw_report_verify_text(const struct pw_report_verify *report, int width, boo
         if (check->rows[i])
             text_row(report, i, shapes_width, color, out);
     for (size_t i = 0; i < report->case_count; i++)
-        if (pw_verdict_failed(report->cases[i]->verdict))
-            text_failure(report, report->cases[i], out);
+        if (pw_verdict_failed(report->cases[i]->verdict) && !told_before(report, i))
+            text_failure(report, i, out);
     for (size_t i = 0; i < check->inventory->signature_count; i++)
         if (says_more(check->rows[i]))
             text_gate(report, i, out);

@@ -279,6 +279,7 @@ void pw_device_close(struct pw_device *device)
         return;
     for (int i = 0; i < device->slot_count; i++)
         pw_link_end(&device->slots[i].link);
+    pw_device_forget_failures(device);
     pthread_cond_destroy(&device->idle);
     pthread_mutex_destroy(&device->mutex);
     pw_free(device->spec);

@@ -360,6 +360,15 @@ void pw_exec_take_outputs(struct pw_exec *x, const struct pw_link *link)
     }
 }
 
+/* A compiler that says why it refuses will say so again; not one that had no room for what it writes. */
+static void remember(struct pw_exec *x, const char *message, const char *log)
+{
+    struct pw_error ignored = {0};
+
+    if (x->work.program_count && pw_device_blame_disk(x->device, PW_ERR_TARGET, &ignored) == PW_ERR_TARGET)
+        pw_device_remember_failure(x->device, x->work.keys, x->work.program_count, message, log);
+}
+
 /* Waits for "built" and then for the reply; what the worker reports as failed is an error of the target. */
 static pw_status await(struct pw_exec *x, struct pw_link *link, struct pw_wire *wire, struct pw_error *err)
 {
@@ -381,6 +390,7 @@ static pw_status await(struct pw_exec *x, struct pw_link *link, struct pw_wire *
     if (x->forgotten)
         return PW_OK;
     early = x->work.paced;
+    x->unbuilt = status == PW_OK && type == PW_MSG_REPLY && !x->work.known;
     if (status == PW_OK && type == PW_MSG_BUILT) {
         int64_t left = run_deadline;
         if (x->work.paced)
@@ -399,6 +409,8 @@ static pw_status await(struct pw_exec *x, struct pw_link *link, struct pw_wire *
     pw_buf_puts(&reply->log, log);
     pw_link_tail(link, &reply->log);
     if (status != PW_OK) {
+        if (x->unbuilt && status == PW_ERR_TARGET && log[0])
+            remember(x, message, log);
         return pw_error_set(err, status, "%s: %s", x->what, message);
     }
     return PW_OK;
@@ -501,6 +513,9 @@ static pw_status execute(struct pw_device *device, const struct pw_exec_request 
     x.work.keys = pw_arena_alloc(&x.arena, plan ? plan->program_count + 1 : 1, sizeof *x.work.keys);
     status = x.work.keys ? want_of(plan, x.work.keys, &want, err) : pw_error_memory(err, sizeof *x.work.keys);
     x.work.paced = status == PW_OK && want.foreign;
+    if (status == PW_OK && plan &&
+        pw_device_failed_before(device, x.work.keys, plan->program_count, x.what, &reply->log, err))
+        status = PW_ERR_TARGET;
     if (status == PW_OK)
         status = request->library ? describe_library(&x, err) : describe_plan(&x, err);
     if (status == PW_OK)

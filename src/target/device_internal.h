@@ -34,6 +34,13 @@ struct pw_pool_slot {
     bool knows; /* set by pw_pool_acquire: its worker has been asked for the programs, and is not at its housekeeping */
 };
 
+/* A plan whose programs the compiler refused; texts owned. */
+struct pw_device_failure {
+    struct pw_hash128 key;
+    char *message, *log;
+};
+#define PW_DEVICE_FAILURES 64
+
 struct pw_device {
     char *spec;      /* as given */
     char *open_spec; /* for the target's open */
@@ -53,6 +60,8 @@ struct pw_device {
     struct pw_pool_slot slots[PW_POOL_MAX];
     int slot_count;
     uint64_t tick;
+    struct pw_device_failure failed[PW_DEVICE_FAILURES]; /* oldest first */
+    size_t failed_count;
 };
 
 /* One execution, the parent's side. */
@@ -68,6 +77,7 @@ struct pw_exec {
     size_t in_size, out_size;
     size_t body_at;   /* in the input region */
     uint64_t key;     /* of the canaries */
+    bool unbuilt;     /* the worker's answer came where it was to say that all is built */
     bool forgotten;   /* the worker does not know the programs by their keys */
     int64_t paced_ns; /* of all runs of a paced execution, our clock */
     char what[96];
@@ -91,6 +101,15 @@ pw_status pw_exec_paced_end(struct pw_exec *x, struct pw_link *link, struct pw_w
 pw_status pw_pool_acquire(struct pw_device *device, const struct pw_pool_want *want, struct pw_pool_slot **out,
                           struct pw_error *err);
 void pw_pool_release(struct pw_device *device, struct pw_pool_slot *slot);
+
+/* ---- device_failed.c: programs that do not build, by their keys; any thread ---- */
+
+/* True: they did not, and again would not; log and error are as then. */
+bool pw_device_failed_before(struct pw_device *device, const struct pw_hash128 *keys, size_t count, const char *what,
+                             struct pw_buf *log, struct pw_error *err);
+void pw_device_remember_failure(struct pw_device *device, const struct pw_hash128 *keys, size_t count,
+                                const char *message, const char *log);
+void pw_device_forget_failures(struct pw_device *device); /* at the end */
 
 /* ---- device_cache.c ---- */
 

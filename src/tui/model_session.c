@@ -93,6 +93,23 @@ static void keep_case(struct pw_tui_row *row, const struct pw_case_result *resul
     row->case_count++;
 }
 
+/* What a compiler says of a kernel it says of each of its cases: that is one failure. */
+static void keep_failure(struct pw_tui *tui, const struct pw_case_result *result)
+{
+    struct pw_tui_side *side = tui->at;
+    struct pw_tui_failure made = {.signature = result->signature, .cases = 1};
+
+    snprintf(made.text, sizeof made.text, "%s %s: %s", pw_verdict_name(result->verdict),
+             tui->inventory->signatures[result->signature].op_label, result->reason ? result->reason : "");
+    for (int i = 0; result->log && result->log[0] && i < side->failure_count; i++)
+        if (side->failures[i].signature == made.signature && !strcmp(side->failures[i].text, made.text)) {
+            side->failures[i].cases++;
+            return;
+        }
+    if (side->failure_count < PW_TUI_FAILURES)
+        side->failures[side->failure_count++] = made;
+}
+
 static void on_case(struct pw_tui *tui, const struct pw_event *event)
 {
     const struct pw_case_result *result = &event->result;
@@ -107,13 +124,8 @@ static void on_case(struct pw_tui *tui, const struct pw_event *event)
     snprintf(tui->at->running_text, sizeof tui->at->running_text, "%s %s %s",
              tui->inventory->signatures[result->signature].op_label, pw_dist_name(result->dist),
              pw_verdict_name(result->verdict));
-    if (pw_verdict_failed(result->verdict) && tui->at->failure_count < PW_TUI_FAILURES) {
-        struct pw_tui_failure *failure = &tui->at->failures[tui->at->failure_count++];
-
-        failure->signature = result->signature;
-        snprintf(failure->text, sizeof failure->text, "%s %s: %s", pw_verdict_name(result->verdict),
-                 tui->inventory->signatures[result->signature].op_label, result->reason ? result->reason : "");
-    }
+    if (pw_verdict_failed(result->verdict))
+        keep_failure(tui, result);
 }
 
 /* What was measured, to be known when something else serves the signature. */

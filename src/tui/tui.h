@@ -362,7 +362,7 @@ struct pw_tui_message {
 #define PW_TUI_MESSAGES 200
 
 struct pw_tui_failure {
-    size_t signature;
+    size_t signature, cases; /* cases: that a compiler's refusal is of, else 1 */
     char text[320];
 };
 #define PW_TUI_FAILURES 200

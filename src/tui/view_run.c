@@ -75,18 +75,24 @@ static void add_totals(const struct pw_tui *tui, struct pw_lines *lines)
 static void add_failures(const struct pw_tui *tui, struct pw_lines *lines, bool verify)
 {
     const struct pw_tui_side *side = tui->at;
+    size_t cases = 0;
 
+    for (int i = 0; i < side->failure_count; i++)
+        cases += side->failures[i].cases;
     if (!verify && !side->failure_count) /* nothing of a verification to tell */
         return;
     pw_lines_add(lines, PW_STYLE_NORMAL, 0, "");
-    pw_lines_addf(lines, side->failure_count ? PW_STYLE_BAD : PW_STYLE_DIM, 1, "%d failure%s%s", side->failure_count,
-                  side->failure_count == 1 ? "" : "s",
+    pw_lines_addf(lines, side->failure_count ? PW_STYLE_BAD : PW_STYLE_DIM, 1, "%zu failure%s%s", cases,
+                  cases == 1 ? "" : "s",
                   !verify         ? " of the last verification"
                   : side->running ? " so far"
                                   : "");
     for (int i = 0; i < side->failure_count; i++) {
-        pw_lines_add(lines, PW_STYLE_NORMAL, 3, side->failures[i].text);
+        pw_lines_add(lines, PW_STYLE_NORMAL, 3, "");
         pw_lines_about(lines, side->failures[i].signature);
+        if (side->failures[i].cases > 1) /* in front: the text may go on over the edge */
+            pw_lines_moref(lines, PW_STYLE_BAD, 3, "%zu cases: ", side->failures[i].cases);
+        pw_lines_more(lines, PW_STYLE_NORMAL, 3, side->failures[i].text);
     }
 }
 

@@ -124,6 +124,16 @@ suite = xml.dom.minidom.parse('failure.junit').getElementsByTagName('testsuite')
 assert suite.getAttribute('tests') == suite.getAttribute('failures') == '1'"
 fi
 
+# ---- a kernel that does not build ----
+mkdir broken && cp -r "$PW_SOURCE/ops/softmax" broken && echo 'int broken = ;' >>broken/softmax/softmax.cl
+"$PORTWRIGHT" make-graph 'Softmax-13 axis=-1 (float32[4,8])' -o one.onnx >/dev/null || exit 1
+for verb in verify 'check --no-timing'; do
+    # shellcheck disable=SC2086
+    exits "$verb: it fails" 1 "$PORTWRIGHT" $verb one.onnx --ops-dir broken --db "" --quiet
+    equal "its message is told once" "$(grep -c 'by softmax_rows .*does not build' "$scratch/out")" 1
+    says "with how many cases it is of" "$scratch/out" "  the same in "
+done
+
 # ---- captured activations ----
 # Nothing flows into it: two runs of the same are said to be that.
 "$PORTWRIGHT" make-graph "Range-11 (int64[] 0, int64[] 16, int64[] 1)" -o range.onnx >"$scratch/out" 2>&1 || exit 1

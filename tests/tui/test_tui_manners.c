@@ -136,6 +136,33 @@ static void test_failures_open(void **state)
     close_tui(tui);
 }
 
+/* What a compiler refuses is one failure, of as many cases. */
+static void test_failures_of_a_build(void **state)
+{
+    struct pw_tui *tui = open_tui(12, 80);
+    struct pw_event started = {.kind = PW_EVENT_STARTED, .total = 5};
+    struct pw_event refused = {.kind = PW_EVENT_CASE,
+                               .result = {.signature = 1,
+                                          .verdict = PW_VERDICT_ERROR,
+                                          .id = "id",
+                                          .reason = "does not build",
+                                          .shapes = "",
+                                          .log = "expected a semicolon"}};
+
+    (void)state;
+    device_opens(tui);
+    press(tui, "3");
+    send(tui, &started);
+    fails(tui, 0, "does not build"); /* one that fails so by itself */
+    for (int i = 0; i < 3; i++)
+        send(tui, &refused);
+    shows(tui, "4 failures so far");
+    shows(tui, "3 cases: ERROR Softmax-13: does not build");
+    press(tui, "j\n");
+    assert_int_equal(tui->detail, 1);
+    close_tui(tui);
+}
+
 static void test_click_opens_failure(void **state)
 {
     struct pw_tui *tui = open_tui(12, 80);
@@ -151,7 +178,7 @@ static void test_click_opens_failure(void **state)
     line = screen_of(tui);
     for (const char *at = strstr(line, "FAIL Softmax"); at > line; at--)
         click.row += *at == '\n';
-    pw_tui_apply(tui, &click);
+    pw_tui_apply(tui, &click); /* it is the chosen one */
     assert_int_equal(tui->screen, PW_SCREEN_DETAIL);
     assert_int_equal(tui->detail, 1);
     close_tui(tui);
@@ -330,10 +357,10 @@ int main(void)
         cmocka_unit_test(test_three_keys),          cmocka_unit_test(test_narrow_summary),
         cmocka_unit_test(test_cursor_waits),        cmocka_unit_test(test_nothing_listed),
         cmocka_unit_test(test_failures_open),       cmocka_unit_test(test_click_opens_failure),
-        cmocka_unit_test(test_every_key_answers),   cmocka_unit_test(test_decisions_are_said),
-        cmocka_unit_test(test_no_answer),           cmocka_unit_test(test_totals_are_of_rows),
-        cmocka_unit_test(test_help_of_this_screen), cmocka_unit_test(test_late_answers),
-        cmocka_unit_test(test_long_message),
+        cmocka_unit_test(test_failures_of_a_build), cmocka_unit_test(test_every_key_answers),
+        cmocka_unit_test(test_decisions_are_said),  cmocka_unit_test(test_no_answer),
+        cmocka_unit_test(test_totals_are_of_rows),  cmocka_unit_test(test_help_of_this_screen),
+        cmocka_unit_test(test_late_answers),        cmocka_unit_test(test_long_message),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
