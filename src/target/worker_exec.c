@@ -75,6 +75,7 @@ static pw_status packed_key(struct run *run, size_t buffer, struct pw_hash128 *k
     struct pw_hasher hasher;
     if (pw_hasher_init(&hasher) != 0)
         return pw_error_memory(err, sizeof hasher);
+    pw_hasher_add(&hasher, &buffer, sizeof buffer); /* one input may be packed in two ways */
     pw_hasher_add(&hasher, &work->buffers[buffer].hash, sizeof work->buffers[buffer].hash);
     pw_hasher_add(&hasher, &work->buffers[buffer].size, sizeof work->buffers[buffer].size);
     for (size_t i = 0; i < work->launch_count; i++) {

@@ -378,6 +378,57 @@ static void test_packed_of_two(void **state)
     }
 }
 
+/* One constant input, packed in two ways into buffers of the same size. */
+static void test_packed_twice(void **state)
+{
+    static const char packing[] =
+        "__kernel void once(__global const float *x, __global float *p, int n)\n"
+        "{ for (int i = 0; i < n; i++) p[i] = x[i]; }\n"
+        "__kernel void twice(__global const float *x, __global float *p, int n)\n"
+        "{ for (int i = 0; i < n; i++) p[i] = 2.0f * x[i]; }\n"
+        "__kernel void use(__global const float *p, __global const float *q, __global float *y, int n)\n"
+        "{ for (int i = 0; i < n; i++) y[i] = q[i] - p[i]; }\n";
+    struct pw_plan_buffer buffers[4] = {{.kind = PW_BUFFER_INPUT},
+                                        {.kind = PW_BUFFER_PACKED, .size_bytes = N * sizeof(float)},
+                                        {.kind = PW_BUFFER_PACKED, .size_bytes = N * sizeof(float)},
+                                        {.kind = PW_BUFFER_OUTPUT}};
+    const struct pw_plan_arg count = {.kind = PW_ARG_INT, .i = N};
+    const struct pw_plan_arg once[3] = {{.kind = PW_ARG_BUFFER}, {.kind = PW_ARG_BUFFER, .buffer = 1}, count};
+    const struct pw_plan_arg twice[3] = {{.kind = PW_ARG_BUFFER}, {.kind = PW_ARG_BUFFER, .buffer = 2}, count};
+    const struct pw_plan_arg use[4] = {{.kind = PW_ARG_BUFFER, .buffer = 1},
+                                       {.kind = PW_ARG_BUFFER, .buffer = 2},
+                                       {.kind = PW_ARG_BUFFER, .buffer = 3},
+                                       count};
+    const bool constant[1] = {true};
+    float in[N], out[N];
+    (void)state;
+    need_device();
+    for (int i = 0; i < N; i++)
+        in[i] = (float)i + 1.0f;
+    for (int round = 0; round < 3; round++) {
+        struct small_exec x;
+        small_exec_make(&x, packing, "once", 1, in, out, N);
+        struct pw_plan_launch launches[3] = {x.plan.launch, x.plan.launch, x.plan.launch};
+        launches[0].pack = launches[1].pack = true;
+        launches[0].args = once;
+        launches[1].args = twice;
+        launches[1].entry = "twice";
+        launches[2].args = use;
+        launches[2].entry = "use";
+        launches[2].arg_count = 4;
+        x.plan.plan.buffers = buffers;
+        x.plan.plan.buffer_count = 4;
+        x.plan.plan.launches = launches;
+        x.plan.plan.launch_count = 3;
+        x.request.constant = constant;
+        if (pw_device_execute(device, &x.request, &x.reply, &x.err) != PW_OK)
+            fail_msg("%s", x.err.message);
+        for (int i = 0; i < N; i++)
+            assert_true(out[i] == in[i]);
+        pw_exec_reply_clear(&x.reply);
+    }
+}
+
 static void test_empty(void **state)
 {
     struct small_exec x;
@@ -693,6 +744,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_bad_launches),
         cmocka_unit_test(test_refused_behind_slow),
         cmocka_unit_test(test_packed_of_two),
+        cmocka_unit_test(test_packed_twice),
         cmocka_unit_test(test_empty),
         cmocka_unit_test(test_repeats),
         cmocka_unit_test(test_alternates),
