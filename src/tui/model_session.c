@@ -447,32 +447,40 @@ static void on_device(struct pw_tui *tui, const struct pw_event *event)
     }
 }
 
-/* Rows of earlier runs fill in what this session has not measured. */
+static void fill_row(struct pw_tui_row *row, const struct pw_store_signature_row *from)
+{
+    row->measured = row->from_store = true;
+    row->run_id = from->run_id;
+    row->wall_ms = from->wall_ms;
+    snprintf(row->implementation, sizeof row->implementation, "%s", from->implementation);
+    snprintf(row->kernel_hash, sizeof row->kernel_hash, "%s", from->kernel_hash ? from->kernel_hash : "");
+    row->host = !strcmp(from->coverage, pw_coverage_name(PW_COVERAGE_HOST)) ||
+                !strcmp(from->coverage, pw_coverage_name(PW_COVERAGE_MISSING));
+    snprintf(row->standing, sizeof row->standing, "%s", from->standing);
+    row->gate_failed = from->gate_failed;
+    row->worst_error = from->worst_error;
+    row->tolerance = from->tolerance;
+    row->ratio = from->worst_ratio;
+    row->target_ns = from->target_ns;
+    row->reference_ns = from->reference_ns;
+    snprintf(row->reference_name, sizeof row->reference_name, "%s", from->reference_name);
+}
+
+/* Rows of earlier runs fill in what this session has not measured; by a map, since a key waits meanwhile. */
 static void on_history(struct pw_tui *tui, const struct pw_event *event)
 {
-    for (size_t r = 0; r < event->row_count; r++)
-        for (size_t i = 0; i < tui->inventory->signature_count; i++) {
-            const struct pw_store_signature_row *from = &event->rows[r];
-            struct pw_tui_row *row = &tui->at->signatures[i];
+    struct pw_map by_id = {0};
+    struct pw_error err = {0};
+    size_t at;
 
-            if (row->measured || strcmp(tui->inventory->signatures[i].id, from->signature_id) != 0)
-                continue;
-            row->measured = row->from_store = true;
-            row->run_id = from->run_id;
-            row->wall_ms = from->wall_ms;
-            snprintf(row->implementation, sizeof row->implementation, "%s", from->implementation);
-            snprintf(row->kernel_hash, sizeof row->kernel_hash, "%s", from->kernel_hash ? from->kernel_hash : "");
-            row->host = !strcmp(from->coverage, pw_coverage_name(PW_COVERAGE_HOST)) ||
-                        !strcmp(from->coverage, pw_coverage_name(PW_COVERAGE_MISSING));
-            snprintf(row->standing, sizeof row->standing, "%s", from->standing);
-            row->gate_failed = from->gate_failed;
-            row->worst_error = from->worst_error;
-            row->tolerance = from->tolerance;
-            row->ratio = from->worst_ratio;
-            row->target_ns = from->target_ns;
-            row->reference_ns = from->reference_ns;
-            snprintf(row->reference_name, sizeof row->reference_name, "%s", from->reference_name);
-        }
+    for (size_t i = 0; i < tui->inventory->signature_count && err.status == PW_OK; i++)
+        pw_map_put(&by_id, tui->inventory->signatures[i].id, i, &err);
+    if (err.status != PW_OK)
+        pw_tui_say(tui, true, "earlier runs are not shown: %s", err.message);
+    for (size_t r = 0; r < event->row_count && err.status == PW_OK; r++)
+        if (pw_map_find(&by_id, event->rows[r].signature_id, &at) && !tui->at->signatures[at].measured)
+            fill_row(&tui->at->signatures[at], &event->rows[r]);
+    pw_map_clear(&by_id);
 }
 
 void pw_tui_session_event(struct pw_tui *tui, const struct pw_event *event, int64_t now_ms)
