@@ -137,11 +137,13 @@ static void text_row(const struct pw_report_check *report, size_t i, size_t shap
     pw_buf_putc(out, '\n');
 }
 
+enum { LOG_ALIKE = 200 }; /* behind that a log may have what the worker wrote beside */
+
 /* What a compiler says of a kernel it says of each of its cases: that is told once. */
 static bool says_the_same(const struct pw_report_failure *a, const struct pw_report_failure *b)
 {
     return a->signature == b->signature && a->log[0] && !strcmp(a->verdict, b->verdict) &&
-           !strcmp(a->reason, b->reason) && !strcmp(a->log, b->log);
+           !strcmp(a->reason, b->reason) && !strncmp(a->log, b->log, LOG_ALIKE);
 }
 
 static bool told_before(const struct pw_report_check *report, size_t i)

@@ -410,7 +410,7 @@ static pw_status await(struct pw_exec *x, struct pw_link *link, struct pw_wire *
     pw_link_tail(link, &reply->log);
     if (status != PW_OK) {
         if (x->unbuilt && status == PW_ERR_TARGET && log[0])
-            remember(x, message, log);
+            remember(x, message, pw_buf_text(&reply->log));
         return pw_error_set(err, status, "%s: %s", x->what, message);
     }
     return PW_OK;
