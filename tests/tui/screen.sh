@@ -8,7 +8,8 @@ cd "$scratch" || exit 1
 "$PORTWRIGHT" make-graph --layers 1 --width 32 --heads 2 --vocabulary 64 -o small.onnx >/dev/null || exit 1
 mkdir -m 700 sockets || exit 1
 printf 'startup_message off\ndefutf8 on\naltscreen on\nvbell off\n' >screenrc
-mux() { tmux -S "$scratch/tmux" -f /dev/null "$@" 9>&-; }
+terminals=0 # each has a server of its own: one whose last terminal ended is still ending when the next begins
+mux() { tmux -S "$scratch/tmux.$terminals" -f /dev/null "$@" 9>&-; }
 inside() { env -u TMUX SCREENDIR="$scratch/sockets" screen -S pw "$@" 9>&-; }
 trap 'inside -X quit >/dev/null 2>&1; mux kill-server 2>/dev/null; rm -rf "$scratch"' EXIT
 
@@ -16,6 +17,7 @@ trap 'inside -X quit >/dev/null 2>&1; mux kill-server 2>/dev/null; rm -rf "$scra
 terminal() {
     columns=$1 rows=$2 name=$3
     shift 3
+    terminals=$((terminals + 1))
     mux new-session -d -s w -x "$columns" -y "$rows" \
         "env -u TMUX TERM=$name SCREENDIR=$scratch/sockets LC_ALL=C.UTF-8 XDG_CONFIG_HOME=$scratch PS1='shell> ' ENV= screen -c $scratch/screenrc $*; echo left; sleep 1000"
     mux set-option -g set-clipboard on
