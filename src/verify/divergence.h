@@ -171,14 +171,17 @@ void pw_comparison_worse(struct pw_comparison *into, const struct pw_comparison 
 /* The worse standing stays; the reason belongs to it. */
 void pw_divergence_settle(struct pw_divergence *run, struct pw_endtoend_node *row, pw_node_standing standing,
                           const char *reason);
+/* What a target can do to us is a finding; what concerns this process is an error. */
+bool pw_divergence_finding(pw_status status);
 /* The worst of all inputs; of two. */
 struct pw_inherited pw_inherited_from(struct pw_pair *const *in, size_t count);
 void pw_inherited_add(struct pw_inherited *into, const struct pw_inherited *other);
 /* Judges both errors, fills what the outputs pass on. */
 pw_status pw_divergence_judge(struct pw_node_run *nr, struct pw_error *err);
-/* The same for a node whose body did the work. */
+/* The same for a node whose body did the work. reason: why it has the standing; "" it may hold. */
 pw_status pw_divergence_judge_outer(struct pw_divergence *run, const struct pw_node *node, struct pw_pair *const *in,
-                                    struct pw_pair *out, const char *reason, struct pw_error *err);
+                                    struct pw_pair *out, pw_node_standing standing, const char *reason,
+                                    struct pw_error *err);
 
 /* divergence_unit.c: patterns judged as a whole. */
 pw_status pw_divergence_units(struct pw_divergence *run, struct pw_error *err); /* finds them */

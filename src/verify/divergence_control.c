@@ -2,7 +2,8 @@
  * A node with subgraphs on both sides in step. Its room's golden runs twice, once a side: the reference's on a thread
  * of its own. Whenever both want the same body run, the body runs once on pairs; so the nodes inside are compared
  * iteration by iteration and nothing is recorded. When the sides part (another branch, another number of iterations)
- * each body runs on its side alone, and the node says so.
+ * each body runs on its side alone, and the node says so. What fails on the target's side then ends that side: the node
+ * has failed, what it does not give is the reference's, and the comparison goes on behind it.
  *
  * The thread only runs the room's code and waits; pairs and rows are touched by the calling thread alone.
  */
@@ -21,6 +22,7 @@ struct control {
     struct pw_pair *const *in;
     struct pw_inherited inherited, result; /* of the inputs; the worst of all bodies' results */
     char parted[160];                      /* how the sides parted; "" */
+    char failed[480];                      /* what ended the target's side after that; "" */
 
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -67,6 +69,25 @@ static pw_status mirror(struct pw_pair_frame *from, bool reference, struct pw_ev
     return status;
 }
 
+/* A node of the target's body alone, which is in no pair; one that fails is listed for that. */
+static pw_status node_alone(void *user, const struct pw_node *node, const struct pw_value *const *inputs,
+                            int input_count, struct pw_value *outputs, int output_count, bool *handled,
+                            struct pw_error *err)
+{
+    struct control *c = user;
+    struct pw_divergence *run = c->frame->run;
+    struct pw_endtoend_node *row = NULL;
+    struct pw_error failure = {0};
+    pw_status status =
+        pw_target_eval_node(&run->target, node, inputs, input_count, outputs, output_count, handled, &failure);
+
+    if (status == PW_OK)
+        return PW_OK;
+    if (pw_divergence_finding(status) && pw_divergence_row(run, node, &row, NULL) == PW_OK)
+        pw_divergence_settle(run, row, PW_NODE_FAILED, failure.message);
+    return pw_error_set(err, status, "%s", failure.message);
+}
+
 /* args and results as they flow on that side: carried for the reference, nominal for the target. */
 static pw_status run_alone(struct control *c, bool reference, const struct pw_graph *graph, const struct pw_value *args,
                            size_t arg_count, struct pw_value *results, struct pw_error *err)
@@ -78,8 +99,8 @@ static pw_status run_alone(struct control *c, bool reference, const struct pw_gr
     pw_status status = side != NULL ? pw_dims_create(&context.dims, err) : pw_error_memory(err, sizeof *side);
 
     if (!reference) {
-        context.options.backend = pw_target_eval_node;
-        context.options.user = &run->target;
+        context.options.backend = node_alone;
+        context.options.user = c;
     }
     context.draws = run->draws;
     if (status == PW_OK)
@@ -331,6 +352,18 @@ static pw_status finish_reference(struct control *c, pw_status status, struct pw
     return status;
 }
 
+/* What ended the target's side after the sides had parted, if that was it and not we. True: go on with the reference's
+ * values. */
+static bool target_failed(struct control *c, pw_status status, const struct pw_error *failure)
+{
+    if (!pw_divergence_finding(status) || c->parted[0] == '\0')
+        return false;
+    snprintf(c->failed, sizeof c->failed,
+             "%s, and fails there: %.200s; what was left of its bodies is skipped, and the reference's outputs go on",
+             c->parted, failure->message);
+    return true;
+}
+
 /* Outputs of both sides into pairs: the target's rounded, as they flow there. */
 static pw_status take_outputs(struct control *c, struct pw_value *got, struct pw_pair *out, struct pw_error *err)
 {
@@ -339,7 +372,9 @@ static pw_status take_outputs(struct control *c, struct pw_value *got, struct pw
     for (size_t o = 0; o < c->node->output_count && status == PW_OK; o++) {
         out[o].ref = c->ref_out[o];
         c->ref_out[o] = (struct pw_value){0};
-        if (got[o].kind != PW_VALUE_NONE)
+        if (c->failed[0] && out[o].ref.kind != PW_VALUE_NONE)
+            status = pw_eval_round(&out[o].got, &out[o].ref, err);
+        else if (got[o].kind != PW_VALUE_NONE)
             status = pw_eval_round(&out[o].got, &got[o], err);
         if (status == PW_OK)
             inherit_all(&out[o], c);
@@ -352,6 +387,7 @@ pw_status pw_divergence_control(struct pw_pair_frame *frame, const struct pw_nod
 {
     struct control c = {.frame = frame, .node = node, .in = in};
     struct pw_value *got = NULL;
+    struct pw_error failure = {0};
     pthread_t thread;
     pw_status status = PW_OK;
 
@@ -370,7 +406,11 @@ pw_status pw_divergence_control(struct pw_pair_frame *frame, const struct pw_nod
         status = pw_error_set(err, PW_ERR_INTERNAL, "no thread for the reference's side");
     } else {
         frame->run->target.host_nodes++;
-        status = run_room(&c, false, got, err);
+        status = run_room(&c, false, got, &failure);
+        if (target_failed(&c, status, &failure))
+            status = PW_OK;
+        else if (status != PW_OK)
+            pw_error_set(err, status, "%s", failure.message);
         status = finish_reference(&c, status, err);
         pthread_join(thread, NULL);
         if (status == PW_OK && c.ref_status != PW_OK)
@@ -381,7 +421,8 @@ pw_status pw_divergence_control(struct pw_pair_frame *frame, const struct pw_nod
     if (status == PW_OK)
         status = take_outputs(&c, got, out, err);
     if (status == PW_OK)
-        status = pw_divergence_judge_outer(frame->run, node, in, out, c.parted, err);
+        status = pw_divergence_judge_outer(frame->run, node, in, out, c.failed[0] ? PW_NODE_FAILED : PW_NODE_VICTIM,
+                                           c.failed[0] ? c.failed : c.parted, err);
 done:
     for (size_t o = 0; o < node->output_count; o++) {
         if (got != NULL)

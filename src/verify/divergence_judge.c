@@ -427,14 +427,15 @@ pw_status pw_divergence_judge(struct pw_node_run *nr, struct pw_error *err)
 }
 
 pw_status pw_divergence_judge_outer(struct pw_divergence *run, const struct pw_node *node, struct pw_pair *const *in,
-                                    struct pw_pair *out, const char *reason, struct pw_error *err)
+                                    struct pw_pair *out, pw_node_standing standing, const char *reason,
+                                    struct pw_error *err)
 {
     struct pw_inherited from = pw_inherited_from(in, node->input_count);
     struct pw_endtoend_node *row = NULL;
     pw_status status = pw_divergence_row(run, node, &row, err);
 
     if (status == PW_OK && reason[0])
-        pw_divergence_settle(run, row, PW_NODE_VICTIM, reason);
+        pw_divergence_settle(run, row, standing, reason);
     for (size_t o = 0; o < node->output_count && status == PW_OK; o++) {
         pw_inherited_add(&from, &out[o].from); /* what the body brought */
         out[o].from = from;

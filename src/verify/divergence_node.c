@@ -95,8 +95,7 @@ static pw_status run_reference(struct pw_node_run *nr, struct pw_error *err)
     return status;
 }
 
-/* What a target can do to us is a finding; what concerns this process is an error. */
-static bool is_finding(pw_status status)
+bool pw_divergence_finding(pw_status status)
 {
     return status != PW_OK && status != PW_ERR_NO_MEMORY && status != PW_ERR_CANCELLED;
 }
@@ -132,7 +131,7 @@ static pw_status run_target(struct pw_node_run *nr, struct pw_error *err)
     for (int o = 0; o < nr->out_count && status == PW_OK; o++)
         nr->out[o].got = outputs[o];
     pw_free(outputs);
-    if (is_finding(status))
+    if (pw_divergence_finding(status))
         return substitute(nr, failure.message, err);
     return status == PW_OK ? PW_OK : pw_error_set(err, status, "%s", failure.message);
 }
@@ -176,7 +175,7 @@ static pw_status run_isolated(struct pw_node_run *nr, struct pw_error *err)
         nr->run->target.target_nodes = target; /* one node, run for the second time */
         nr->run->target.host_nodes = host;
         nr->run->target.cast_nodes = cast;
-        if (is_finding(status)) {
+        if (pw_divergence_finding(status)) {
             nr->failed = true;
             pw_divergence_settle(nr->run, nr->row, PW_NODE_FAILED, failure.message);
             return PW_OK;

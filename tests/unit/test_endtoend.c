@@ -208,6 +208,54 @@ static void test_another_branch(void **state)
     done(ran, &made);
 }
 
+/* The same, where the other branch looks behind the end of a table: the target's side ends there, and is said to; the
+ * comparison goes on with the reference's value. */
+static void test_a_failure_in_another_branch(void **state)
+{
+    struct pw_onnx_out out;
+    struct pw_buf then_body = {0}, else_body = {0}, attrs = {0}, to = {0};
+    struct built made;
+    struct ran *ran = new_ran(TEXTS("float32[] 1.0001"));
+    struct pw_value results[1] = {{0}};
+    struct pw_error err = {0};
+
+    (void)state;
+    pw_onnx_out_init(&out, "main", 17);
+    input(&out.graph, "x", "float32[] 0");
+    initializer(&out.graph, "one", "float32[] 1");
+    initializer(&out.graph, "bound", "float32[] 1.00005");
+    initializer(&out.graph, "ten", "float32[] 10");
+    initializer(&out.graph, "table", "float32[1] 7");
+    node(&out.graph, "Mul", "x one", "m");
+    node(&out.graph, "Greater", "m bound", "c");
+    node(&then_body, "Add", "x ten", "more");
+    untyped(&then_body, PW_GRAPH_OUTPUT, "more");
+    body_attr(&attrs, "then_branch", &then_body);
+    pw_onnx_put_attr_int(&to, "to", PW_DTYPE_INT64);
+    add_node(&else_body, "Cast", "place", "m", "place", &to);
+    node(&else_body, "Gather", "table place", "less");
+    untyped(&else_body, PW_GRAPH_OUTPUT, "less");
+    body_attr(&attrs, "else_branch", &else_body);
+    add_node(&out.graph, "If", "choice", "c", "z", &attrs);
+    node(&out.graph, "Neg", "z", "y");
+    output(&out.graph, "y", "float32[] 0");
+    made = build(&out);
+    rule(ran, "m", NULL, PW_DTYPE_FLOAT16);
+    if (start(ran, made.model, PW_ENDTOEND_NODES, results, &err) != PW_OK)
+        fail_msg("%s", err.message);
+    assert_int_equal(row_named(ran, "choice")->standing, PW_NODE_FAILED);
+    assert_non_null(
+        strstr(row_named(ran, "choice")->reason, "takes another branch than the reference, and fails there"));
+    assert_non_null(strstr(row_named(ran, "choice")->reason, "skipped"));
+    assert_int_equal(row_named(ran, "less")->standing, PW_NODE_FAILED);
+    assert_int_equal(row_named(ran, "y")->standing, PW_NODE_HELD);
+    assert_true(fabs(pw_tensor_get(&results[0].tensor, 0) + 11.0001) < 1e-6); /* -(x + 10): the reference's branch */
+    assert_true(ran->totals.failed >= 1);
+    assert_false(ran->totals.held);
+    pw_value_clear(&results[0]);
+    done(ran, &made);
+}
+
 /* The number of iterations is ceil(3.0001 * 1): 4, and 3 where the product is float16. */
 static void test_another_number_of_iterations(void **state)
 {
@@ -692,6 +740,7 @@ int main(void)
         cmocka_unit_test(test_a_loop_in_step),
         cmocka_unit_test(test_times),
         cmocka_unit_test(test_another_branch),
+        cmocka_unit_test(test_a_failure_in_another_branch),
         cmocka_unit_test(test_another_number_of_iterations),
         cmocka_unit_test(test_memory_is_bounded_by_what_lives),
         cmocka_unit_test(test_values_inside_a_pattern_go_with_it),
