@@ -705,6 +705,7 @@ static void fail_allocations(struct built made, pw_endtoend_mode mode)
     struct ran *ran = new_ran(TEXTS("float32[1] 1.5"));
     bool held = false;
 
+    rule(ran, NULL, "Sigmoid", PW_DTYPE_FLOAT16);
     run(ran, &made, mode);
     for (uint64_t nth = 1; nth < 20000 && !held; nth++) {
         struct pw_error err = {0};
@@ -723,10 +724,24 @@ static void fail_allocations(struct built made, pw_endtoend_mode mode)
     done(ran, &made);
 }
 
+static struct built gated(void)
+{
+    struct pw_onnx_out out;
+
+    pw_onnx_out_init(&out, "main", 17);
+    input(&out.graph, "x", "float32[1] 0");
+    node(&out.graph, "Sigmoid", "x", "g");
+    node(&out.graph, "Mul", "x g", "y");
+    output(&out.graph, "g", "float32[1] 0");
+    output(&out.graph, "y", "float32[1] 0");
+    return build(&out);
+}
+
 static void test_allocations_fail(void **state)
 {
     (void)state;
     fail_allocations(chain(), PW_ENDTOEND_NODES);
+    fail_allocations(gated(), PW_ENDTOEND_NODES); /* a pattern, whose sides differ inside of it */
     fail_allocations(chain(), PW_ENDTOEND_SWEEP);
     fail_allocations(loop_model(), PW_ENDTOEND_NODES); /* two threads */
 }
