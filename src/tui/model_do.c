@@ -23,7 +23,13 @@ void pw_tui_select(struct pw_tui *tui)
     for (size_t i = 0; i < tui->inventory->signature_count; i++)
         if (tui->at->signatures[i].marked)
             tui->selection[tui->selection_count++] = i;
-    if (tui->selection_count || !tui->item_count)
+    if (tui->selection_count)
+        return;
+    if (pw_tui_list_signature(tui) != SIZE_MAX) { /* the cursor is on a node there */
+        tui->selection[tui->selection_count++] = pw_tui_list_signature(tui);
+        return;
+    }
+    if (!tui->item_count)
         return;
     tui->placed = true;
     if (current != SIZE_MAX)

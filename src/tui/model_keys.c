@@ -565,7 +565,8 @@ static const struct pw_tui_key endtoend_keys[] = {
      pw_tui_act_divergent},
     {PW_KEY_ENTER, 0, "Enter", "detail", NULL, "Shows everything known of the signature of the node that > points to.",
      pw_tui_list_open},
-    {'C', 0, "C", NULL, "compare-selection", "Lists only the nodes of the marked signatures; again those of all.",
+    {'C', 0, "C", NULL, "compare-selection",
+     "Lists only the nodes of the marked signatures, or of the one that > points to; again those of all.",
      pw_tui_act_compare_selection},
     {'f', 0, "f", "first", "first-divergence", "To the first node that does not hold.", pw_tui_act_first_divergence},
     {'w', 0, "w", "worst", "worst-node", "To the node whose own error is the largest share of its tolerance.",
@@ -726,7 +727,7 @@ static void on_click(struct pw_tui *tui, int row, int column)
     tui->flash[0] = '\0';
     if (tui->screen != PW_SCREEN_INVENTORY && row > 0 && row < tui->rows - 1) {
         tui->found[tui->screen] = -1;
-        pw_tui_list_click(tui, tui->scroll[tui->screen] + row - 1);
+        pw_tui_list_click(tui, tui->scroll[tui->screen] + row - 1, column);
     }
     if (tui->screen != PW_SCREEN_INVENTORY || row < 2 || row >= tui->rows - 1)
         return;

@@ -328,7 +328,35 @@ void pw_tui_list_open(struct pw_tui *tui)
         pw_tui_say(tui, false, "%s", list ? list->none : "the graph is still being read");
 }
 
-void pw_tui_list_click(struct pw_tui *tui, int line)
+size_t pw_tui_list_signature(struct pw_tui *tui)
+{
+    const struct pw_tui_endtoend *run = &tui->at->endtoend;
+    size_t place;
+    int signature;
+
+    if (tui->reading || tui->screen != PW_SCREEN_ENDTOEND)
+        return SIZE_MAX;
+    pw_tui_place(tui);
+    place = pointed_at(tui, &nodes);
+    signature = place == SIZE_MAX ? -1 : pw_tui_node_signature(tui, &run->nodes[pw_tui_endtoend_at(run, place)]);
+    return signature < 0 ? SIZE_MAX : (size_t)signature;
+}
+
+/* On the heads of nodes, which stand above the first. */
+static bool click_head(struct pw_tui *tui, int line, int column)
+{
+    const struct pw_tui_endtoend *run = &tui->at->endtoend;
+    pw_node_order order;
+
+    if (tui->screen != PW_SCREEN_ENDTOEND || run->list_line < 0 || line != run->list_line - 1)
+        return false;
+    order = pw_view_node_order(tui, column + tui->left[tui->screen]);
+    if (order != PW_NODE_ORDER_COUNT)
+        pw_tui_order_nodes(tui, order);
+    return true;
+}
+
+void pw_tui_list_click(struct pw_tui *tui, int line, int column)
 {
     const struct pw_tui_list *list = list_of(tui);
     size_t place;
@@ -336,6 +364,8 @@ void pw_tui_list_click(struct pw_tui *tui, int line)
     if (!list)
         return;
     pw_tui_place(tui);
+    if (click_head(tui, line, column))
+        return;
     place = list->count(tui) ? list->at(tui, line) : SIZE_MAX;
     if (place == SIZE_MAX)
         return;

@@ -234,14 +234,27 @@ static void show_list(struct pw_tui *tui)
     tui->scroll[PW_SCREEN_ENDTOEND] = tui->at->endtoend.list_line > 3 ? tui->at->endtoend.list_line - 3 : 0;
 }
 
+/* The node that was chosen, where it is listed. */
+static void show_chosen(struct pw_tui *tui)
+{
+    const struct pw_tui_endtoend *run = &tui->at->endtoend;
+
+    pw_tui_place(tui);
+    if (run->focus_line > tui->scroll[PW_SCREEN_ENDTOEND] + 2)
+        tui->scroll[PW_SCREEN_ENDTOEND] = run->focus_line - 2;
+}
+
 void pw_tui_act_compare_selection(struct pw_tui *tui)
 {
     struct pw_tui_endtoend *run = &tui->at->endtoend;
+    bool here = tui->screen == PW_SCREEN_ENDTOEND;
     bool compared = run->known && run->mode == PW_ENDTOEND_NODES && (run->going || run->finished);
 
     if (tui->screen == PW_SCREEN_ENDTOEND && run->only) {
         pw_tui_endtoend_only(run, NULL, 0, 0);
         show_list(tui);
+        if (here)
+            show_chosen(tui);
         return;
     }
     pw_tui_select(tui);
@@ -257,6 +270,8 @@ void pw_tui_act_compare_selection(struct pw_tui *tui)
     else
         pw_tui_run_graph(tui, PW_ENDTOEND_NODES);
     show_list(tui);
+    if (here)
+        show_chosen(tui);
 }
 
 /* ---- going to one ---- */
@@ -319,14 +334,14 @@ size_t pw_tui_endtoend_slowest(const struct pw_tui_endtoend *run)
     return found;
 }
 
-void pw_tui_act_node_order(struct pw_tui *tui)
+void pw_tui_order_nodes(struct pw_tui *tui, pw_node_order order)
 {
     struct pw_tui_endtoend *run = &tui->at->endtoend;
     bool seen;
 
     pw_tui_place(tui);
     seen = run->focus_line >= 0 && run->focus_line == pw_tui_list_line(tui);
-    pw_tui_endtoend_sort(run, (pw_node_order)((run->sort + 1) % PW_NODE_ORDER_COUNT));
+    pw_tui_endtoend_sort(run, order);
     pw_tui_place(tui);
     if (seen && run->finished) /* the chosen node stays in sight, else the list begins */
         tui->scroll[PW_SCREEN_ENDTOEND] = run->focus_line > 2 ? run->focus_line - 2 : 0;
@@ -334,6 +349,11 @@ void pw_tui_act_node_order(struct pw_tui *tui)
         show_list(tui);
     if (!run->finished)
         pw_tui_say(tui, false, "nodes will be listed %s when the run is over", pw_tui_node_order_name(run->sort));
+}
+
+void pw_tui_act_node_order(struct pw_tui *tui)
+{
+    pw_tui_order_nodes(tui, (pw_node_order)((tui->at->endtoend.sort + 1) % PW_NODE_ORDER_COUNT));
 }
 
 /* Scrolls to a node's line and marks it; what hides it is taken away. */

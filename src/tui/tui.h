@@ -618,6 +618,7 @@ void pw_tui_command(const struct pw_tui *tui, const char *verb, bool assumed, st
 void pw_tui_act_copy(struct pw_tui *tui);
 void pw_tui_act_status(struct pw_tui *tui);
 void pw_tui_act_node_order(struct pw_tui *tui);
+void pw_tui_order_nodes(struct pw_tui *tui, pw_node_order order);
 void pw_tui_act_first_divergence(struct pw_tui *tui);
 void pw_tui_act_worst_node(struct pw_tui *tui);
 void pw_tui_act_slowest_node(struct pw_tui *tui);
@@ -692,7 +693,8 @@ int pw_tui_list_before_page(struct pw_tui *tui);             /* fills; that line
 void pw_tui_list_page(struct pw_tui *tui, int line, int by); /* `by` lines on from it, the screen having moved so */
 void pw_tui_list_end(struct pw_tui *tui, int by);            /* to the last (1) or first (-1), the screen being there */
 void pw_tui_list_open(struct pw_tui *tui);
-void pw_tui_list_click(struct pw_tui *tui, int line); /* chooses it, opens the chosen one */
+size_t pw_tui_list_signature(struct pw_tui *tui); /* of the node that > points to, on the end-to-end screen; SIZE_MAX */
+void pw_tui_list_click(struct pw_tui *tui, int line, int column); /* chooses it, opens the chosen one */
 void pw_tui_list_found(struct pw_tui *tui, int line); /* a text was found there, on a screen that is filled */
 void pw_tui_list_resize(struct pw_tui *tui, int rows, int columns); /* what was chosen stays in sight */
 void pw_tui_act(struct pw_tui *tui, const char *command);           /* runs a line of the palette */
@@ -719,6 +721,8 @@ void pw_view_inventory(struct pw_tui *tui, struct pw_canvas *canvas, int top, in
 /* The items from `first` on, as many as the canvas has rows; the first ones below the summary and the heads. How many
  * there were. */
 size_t pw_view_inventory_part(struct pw_tui *tui, struct pw_canvas *canvas, size_t first);
+/* What a click on the heads of the list of nodes orders by; COUNT: nothing. */
+pw_node_order pw_view_node_order(const struct pw_tui *tui, int column);
 uint32_t pw_view_footer_key(const struct pw_tui *tui, int column);  /* named there, or by the message; 0 none */
 int pw_view_candidate(const struct pw_tui *tui, int row);           /* of the palette's line, at a row; -1 none */
 int pw_view_inventory_column(const struct pw_tui *tui, int column); /* pw_column at a screen column; -1 none */

@@ -65,6 +65,21 @@ static struct columns columns_for(int width, pw_node_order sort)
     return c;
 }
 
+pw_node_order pw_view_node_order(const struct pw_tui *tui, int column)
+{
+    const struct pw_tui_endtoend *run = &tui->at->endtoend;
+    struct columns c = columns_for(tui->columns, run->finished ? run->sort : PW_NODES_IN_ORDER);
+    const struct {
+        int column;
+        pw_node_order order;
+    } heads[] = {{c.time, PW_NODES_BY_TIME}, {c.own, PW_NODES_BY_OWN}, {c.arrived, PW_NODES_BY_ARRIVED}};
+
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
+        if (heads[i].column >= 0 && column >= heads[i].column && column < heads[i].column + c.number_width)
+            return heads[i].order;
+    return column >= c.op ? PW_NODES_IN_ORDER : PW_NODE_ORDER_COUNT; /* operators and names: as they run */
+}
+
 static void add_number(struct pw_lines *lines, const struct columns *c, pw_style style, int column, const char *text)
 {
     if (column >= 0)

@@ -78,9 +78,51 @@ static void test_cursor(void **state)
     }
 }
 
+/* A click on a head of the list of nodes orders by it; C lists the nodes of the signature of the chosen one. */
+static void test_heads_and_selection(void **state)
+{
+    static int of[NODES];
+    struct pw_tui *tui = open_tui(30, 80);
+    struct pw_input click = {.kind = PW_INPUT_CLICK};
+    static const struct {
+        int column;
+        pw_node_order order;
+    } heads[] = {{15, PW_NODES_BY_TIME},
+                 {25, PW_NODES_BY_OWN},
+                 {45, PW_NODES_BY_ARRIVED},
+                 {36, PW_NODES_BY_ARRIVED},
+                 {70, PW_NODES_IN_ORDER}};
+
+    (void)state;
+    for (int i = 0; i < NODES; i++)
+        of[i] = i % 5 ? 0 : 1;
+    inventory.node_signature = of;
+    inventory.node_number_count = NODES;
+    device_opens(tui);
+    press(tui, "5");
+    run_graph(tui, 400);
+    screen_of(tui);
+    click.row = tui->at->endtoend.list_line - tui->scroll[PW_SCREEN_ENDTOEND];
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) { /* under the tolerance nothing happens */
+        click.column = heads[i].column;
+        pw_tui_apply(tui, &click);
+        assert_int_equal(tui->at->endtoend.sort, heads[i].order);
+        assert_int_equal(tui->screen, PW_SCREEN_ENDTOEND);
+    }
+    press(tui, "/node100\n");
+    press(tui, "C");
+    assert_true(tui->at->endtoend.only[1] && !tui->at->endtoend.only[0]);
+    points_to(tui, "node100");
+    press(tui, "C");
+    assert_null(tui->at->endtoend.only);
+    points_to(tui, "node100"); /* also in the list of all */
+    inventory.node_number_count = 0;
+    close_tui(tui);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_cursor)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_cursor), cmocka_unit_test(test_heads_and_selection)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
