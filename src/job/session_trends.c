@@ -147,9 +147,10 @@ pw_status pw_session_answer_history(struct pw_session *session, struct pw_store 
 
     if (!store)
         return pw_error_set(err, PW_ERR_IO, "nothing is recorded in this session, so there is no history");
-    status = pw_store_history(store, id, session->target, &event->arena, &rows, &count, err);
+    status = pw_store_history(store, id, session->target, session->bindings_text, &event->arena, &rows, &count, err);
     if (status == PW_OK)
-        status = pw_store_bench_history(store, id, session->target, &event->arena, &benches, &bench_count, err);
+        status = pw_store_bench_history(store, id, session->target, session->bindings_text, &event->arena, &benches,
+                                        &bench_count, err);
     if (status != PW_OK)
         return status;
     all = pw_arena_alloc(&event->arena, count + bench_count + 1, sizeof *all);
@@ -176,8 +177,8 @@ pw_status pw_session_answer_graph(struct pw_session *session, struct pw_store *s
 
     if (!store)
         return pw_error_set(err, PW_ERR_IO, "nothing is recorded in this session, so there is no history");
-    status = pw_store_graph_history(store, session->graph_id, session->target, &event->arena, &rows,
-                                    &event->graph_row_count, err);
+    status = pw_store_graph_history(store, session->graph_id, session->target, session->bindings_text, &event->arena,
+                                    &rows, &event->graph_row_count, err);
     event->graph_rows = rows;
     if (status == PW_OK)
         add_marks(session, event);

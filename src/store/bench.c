@@ -170,19 +170,20 @@ pw_status pw_store_bench_latest(struct pw_store *store, const char *graph, const
 }
 
 pw_status pw_store_bench_history(struct pw_store *store, const char *signature_id, const char *target,
-                                 struct pw_arena *arena, struct pw_store_bench_row **rows, size_t *count,
-                                 struct pw_error *err)
+                                 const char *bindings, struct pw_arena *arena, struct pw_store_bench_row **rows,
+                                 size_t *count, struct pw_error *err)
 {
     sqlite3_stmt *statement = NULL;
     pw_status status =
         pw_store_prepare(store,
-                         "SELECT " COLUMNS " WHERE b.signature = ? AND r.target = ? AND b.target_ns IS NOT NULL"
-                         " ORDER BY b.rowid",
+                         "SELECT " COLUMNS " WHERE b.signature = ?1 AND r.target = ?2 AND b.target_ns IS NOT NULL"
+                         " AND (?3 IS NULL OR r.bindings = ?3) ORDER BY b.rowid",
                          &statement, err);
 
     if (status != PW_OK)
         return status;
     pw_store_bind_text(statement, 1, signature_id);
     pw_store_bind_text(statement, 2, target);
+    pw_store_bind_text(statement, 3, bindings);
     return pw_store_collect(store, status, statement, &benchmarks, arena, rows, count, err);
 }

@@ -27,9 +27,9 @@ struct pw_store_bench_row {
 /* Newest figure of each signature of the graph on the target (spec); rows in the arena. */
 pw_status pw_store_bench_latest(struct pw_store *store, const char *graph, const char *target, struct pw_arena *arena,
                                 struct pw_store_bench_row **rows, size_t *count, struct pw_error *err);
-/* All figures of one signature on the target, oldest first. */
+/* All figures of one signature on the target with these dims (NULL: any), oldest first. */
 pw_status pw_store_bench_history(struct pw_store *store, const char *signature_id, const char *target,
-                                 struct pw_arena *arena, struct pw_store_bench_row **rows, size_t *count,
-                                 struct pw_error *err);
+                                 const char *bindings, struct pw_arena *arena, struct pw_store_bench_row **rows,
+                                 size_t *count, struct pw_error *err);
 
 #endif

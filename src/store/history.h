@@ -51,9 +51,10 @@ struct pw_store_graph_row {
     double worst_share;             /* error / tolerance: of the worst signature, or output; NaN unknown */
     double target_ns, reference_ns; /* medians: of the timed signatures times their nodes, summed, or of the run; NaN */
 };
-/* Those of the graph on the target (spec), oldest first; rows in the arena. */
-pw_status pw_store_graph_history(struct pw_store *store, const char *graph, const char *target, struct pw_arena *arena,
-                                 struct pw_store_graph_row **rows, size_t *count, struct pw_error *err);
+/* Those of the graph on the target (spec) with these dims (NULL: any), oldest first; rows in the arena. */
+pw_status pw_store_graph_history(struct pw_store *store, const char *graph, const char *target, const char *bindings,
+                                 struct pw_arena *arena, struct pw_store_graph_row **rows, size_t *count,
+                                 struct pw_error *err);
 
 /* What a gate decided about a signature of a run. */
 struct pw_store_decision {

@@ -87,8 +87,9 @@ pw_status pw_store_cases(struct pw_store *store, const char *signature_id, const
 /* All signature rows of one run, by operator and signature. */
 pw_status pw_store_run_results(struct pw_store *store, int64_t run_id, struct pw_arena *arena,
                                struct pw_store_signature_row **rows, size_t *count, struct pw_error *err);
-/* All signature rows of a signature, oldest first, for trends. */
-pw_status pw_store_history(struct pw_store *store, const char *signature_id, const char *target, struct pw_arena *arena,
-                           struct pw_store_signature_row **rows, size_t *count, struct pw_error *err);
+/* All signature rows of a signature, oldest first, for trends. bindings: of runs with these dims, NULL: with any. */
+pw_status pw_store_history(struct pw_store *store, const char *signature_id, const char *target, const char *bindings,
+                           struct pw_arena *arena, struct pw_store_signature_row **rows, size_t *count,
+                           struct pw_error *err);
 
 #endif

@@ -37,11 +37,13 @@ static const char graph_sql[] =
     "  SUM(CASE WHEN " TIMED " THEN r.nodes * r.target_ns END) AS target,"
     "  SUM(CASE WHEN " TIMED " THEN r.nodes * r.reference_ns END) AS reference"
     "  FROM result r WHERE r.run IN (SELECT id FROM run WHERE graph = ?1 AND target = ?2) GROUP BY r.run) x"
-    " ON x.its = run.id WHERE run.graph = ?1 AND run.target = ?2 AND (x.signatures > 0 OR run.kind = 'run')"
+    " ON x.its = run.id WHERE run.graph = ?1 AND run.target = ?2 AND (?3 IS NULL OR run.bindings = ?3)"
+    " AND (x.signatures > 0 OR run.kind = 'run')"
     " ORDER BY run.id";
 
-pw_status pw_store_graph_history(struct pw_store *store, const char *graph, const char *target, struct pw_arena *arena,
-                                 struct pw_store_graph_row **rows, size_t *count, struct pw_error *err)
+pw_status pw_store_graph_history(struct pw_store *store, const char *graph, const char *target, const char *bindings,
+                                 struct pw_arena *arena, struct pw_store_graph_row **rows, size_t *count,
+                                 struct pw_error *err)
 {
     static const struct pw_store_rows kind = {"the graph's runs could not be read", sizeof **rows, read_row};
     sqlite3_stmt *q = NULL;
@@ -51,6 +53,7 @@ pw_status pw_store_graph_history(struct pw_store *store, const char *graph, cons
     if (status == PW_OK) {
         pw_store_bind_text(q, 1, graph);
         pw_store_bind_text(q, 2, target);
+        pw_store_bind_text(q, 3, bindings);
     }
     return pw_store_collect(store, status, q, &kind, arena, rows, count, err);
 }

@@ -75,20 +75,22 @@ pw_status pw_store_run_results(struct pw_store *store, int64_t run_id, struct pw
     return pw_store_collect(store, status, q, &results, arena, rows, count, err);
 }
 
-pw_status pw_store_history(struct pw_store *store, const char *signature_id, const char *target, struct pw_arena *arena,
-                           struct pw_store_signature_row **rows, size_t *count, struct pw_error *err)
+pw_status pw_store_history(struct pw_store *store, const char *signature_id, const char *target, const char *bindings,
+                           struct pw_arena *arena, struct pw_store_signature_row **rows, size_t *count,
+                           struct pw_error *err)
 {
     sqlite3_stmt *q = NULL;
     pw_status status = pw_store_prepare(store,
                                         "SELECT " RESULT_COLUMNS " FROM result r JOIN signature s ON s.id = r.signature"
                                         " JOIN run ON run.id = r.run WHERE r.signature = ?1 AND run.target = ?2"
-                                        " ORDER BY r.run, r.rowid",
+                                        " AND (?3 IS NULL OR run.bindings = ?3) ORDER BY r.run, r.rowid",
                                         &q, err);
 
     if (status != PW_OK)
         return status;
     pw_store_bind_text(q, 1, signature_id);
     pw_store_bind_text(q, 2, target);
+    pw_store_bind_text(q, 3, bindings);
     return pw_store_collect(store, status, q, &results, arena, rows, count, err);
 }
 

@@ -291,7 +291,7 @@ static inline void store_queries(struct pw_store *store)
     (void)pw_store_figures(store, 1, &arena, &figures, &count, &err);
     (void)pw_store_sensitivities(store, store_graph, &arena, &sensitivities, &count, &err);
     (void)pw_store_bench_latest(store, store_graph, "reference", &arena, &benches, &count, &err);
-    (void)pw_store_bench_history(store, id, "reference", &arena, &benches, &count, &err);
+    (void)pw_store_bench_history(store, id, "reference", NULL, &arena, &benches, &count, &err);
     (void)pw_store_decisions(store, store_graph, "reference", &arena, &run_id, &decisions, &count, &err);
     (void)pw_store_builds(store, "reference", (struct pw_hash128){1, 2}, &arena, &builds, &count, &err);
     (void)pw_store_node_figures(store, 1, &arena, &figures_of_nodes, &count, &err);

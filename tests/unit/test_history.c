@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -344,10 +346,12 @@ static void test_backup_beside_a_writer(void **state)
     (void)state;
     fill(store);
     pw_store_close(store);
+    assert_int_equal(mkdir(path_of("b"), 0700), 0);
     child = fork();
     if (child == 0) {
         struct pw_store *mine = NULL;
 
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* a test that fails waits for nobody */
         if (pw_store_open(path_of("x.db"), false, &mine, NULL) != PW_OK)
             _exit(1);
         for (;;)
@@ -379,6 +383,7 @@ static void test_graph(void **state)
     struct pw_store *store = open_db("x.db", false);
     struct pw_arena arena = {0};
     struct pw_store_graph_row *rows = NULL;
+    struct pw_store_signature_row *results = NULL;
     struct pw_error err = {0};
     size_t count = 0;
 
@@ -394,15 +399,16 @@ static void test_graph(void **state)
                "(1, '00112233445566cc', 1001, 'held', 'kernel', 'k', 9, 1, 1, 0, 0, 0.5, 100, NULL, 0)");
     sql(store, "INSERT INTO run(kind, graph, model_path, target, target_kind, device, environment, bindings, protocol,"
                " version, seed, begin_ms, end_ms, outcome, exit_code) VALUES"
-               "('run', 'abcd12', 'm', 'opencl', 'k', 'd', '{}', '', '', '1', 1, 2000, 2001, 'failed', 1),"
-               "('run', 'abcd12', 'm', 'other', 'k', 'd', '{}', '', '', '1', 1, 3000, 3001, 'held', 0),"
-               "('bench', 'abcd12', 'm', 'opencl', 'k', 'd', '{}', '', '', '1', 1, 4000, 4001, 'held', 0)");
+               "('run', 'abcd12', 'm', 'opencl', 'k', 'd', '{}', 'n=1', '', '1', 1, 2000, 2001, 'failed', 1),"
+               "('run', 'abcd12', 'm', 'other', 'k', 'd', '{}', 'n=1', '', '1', 1, 3000, 3001, 'held', 0),"
+               "('bench', 'abcd12', 'm', 'opencl', 'k', 'd', '{}', 'n=1', '', '1', 1, 4000, 4001, 'held', 0),"
+               "('run', 'abcd12', 'm', 'opencl', 'k', 'd', '{}', 'batch=300', '', '1', 1, 5000, 5001, 'held', 0)");
     sql(store, "INSERT INTO run_output(run, output, name, held, error, tolerance, reason) VALUES"
                "(2, 0, 'a', 1, 1e-4, 1e-3, ''), (2, 1, 'b', 0, 6e-3, 2e-3, 'x'), (2, 2, 'c', 1, NULL, 1e-3, '')");
     sql(store, "INSERT INTO run_figure(run, name, value) VALUES(2, 'target_ns', 4000), (2, 'reference_ns', 1000)");
-    if (pw_store_graph_history(store, "abcd12", "opencl", &arena, &rows, &count, &err) != PW_OK)
+    if (pw_store_graph_history(store, "abcd12", "opencl", "n=1", &arena, &rows, &count, &err) != PW_OK)
         fail_msg("%s", err.message);
-    assert_int_equal(count, 2); /* the benchmark has no results, the other run another target */
+    assert_int_equal(count, 2); /* the benchmark has no results, the other runs another target or other dims */
     assert_int_equal(rows[0].signatures, 3);
     assert_int_equal(rows[0].failed, 1);
     assert_int_equal(rows[0].timed, 2);
@@ -414,7 +420,14 @@ static void test_graph(void **state)
     assert_int_equal(rows[1].signatures, 0);
     assert_true(rows[1].worst_share == 3);
     assert_true(rows[1].target_ns == 4000 && rows[1].reference_ns == 1000);
-    assert_int_equal(pw_store_graph_history(store, "none", "opencl", &arena, &rows, &count, &err), PW_OK);
+    assert_int_equal(pw_store_graph_history(store, "abcd12", "opencl", NULL, &arena, &rows, &count, &err), PW_OK);
+    assert_int_equal(count, 3);
+    assert_int_equal(rows[2].run_id, 5);
+    assert_int_equal(pw_store_history(store, SOFTMAX, "opencl", "batch=300", &arena, &results, &count, &err), PW_OK);
+    assert_int_equal(count, 0);
+    assert_int_equal(pw_store_history(store, SOFTMAX, "opencl", "n=1", &arena, &results, &count, &err), PW_OK);
+    assert_int_equal(count, 1);
+    assert_int_equal(pw_store_graph_history(store, "none", "opencl", NULL, &arena, &rows, &count, &err), PW_OK);
     assert_int_equal(count, 0);
     pw_arena_clear(&arena);
     pw_store_close(store);

@@ -128,7 +128,7 @@ static void test_rows_come_back(void **state)
     assert_true(rows[0].reference_ns == 0); /* unknown, not measured as 0 */
     assert_int_equal(pw_store_latest(store, "g2", "opencl", &arena, &rows, &count, &err), PW_OK);
     assert_int_equal(count, 0);
-    assert_int_equal(pw_store_history(store, softmax.id, "opencl", &arena, &rows, &count, &err), PW_OK);
+    assert_int_equal(pw_store_history(store, softmax.id, "opencl", NULL, &arena, &rows, &count, &err), PW_OK);
     assert_int_equal(count, 2);
     assert_string_equal(rows[0].standing, "held");
     assert_int_equal(pw_store_cases(store, softmax.id, "opencl", &arena, &cases, &count, &err), PW_OK);
@@ -172,7 +172,7 @@ static void test_kill_loses_nothing(void **state)
         waitpid(child, NULL, 0);
         close(ready[0]);
         assert_int_equal(pw_store_open(path_of("kill.db"), false, &store, &err), PW_OK);
-        assert_int_equal(pw_store_history(store, softmax.id, "opencl", &arena, &rows, &count, &err), PW_OK);
+        assert_int_equal(pw_store_history(store, softmax.id, "opencl", NULL, &arena, &rows, &count, &err), PW_OK);
         assert_true(count >= (size_t)round);
         assert_true(rows[count - 1].run_id >= round);
         pw_store_close(store);
