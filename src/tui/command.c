@@ -245,6 +245,8 @@ void pw_tui_act(struct pw_tui *tui, const char *line)
         return;
     snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1), line);
     line += length + strspn(line + length, " ");
+    if (!strcmp(name, "q!") || !strcmp(name, "quit!")) /* vim's: nothing here waits to be saved */
+        name[strlen(name) - 1] = '\0';
     if (length < sizeof name && run_named(tui, name, line))
         return;
     count = find_begun(tui, name, begun, sizeof begun);

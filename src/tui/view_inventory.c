@@ -69,13 +69,14 @@ static int draw_extent(const struct pw_tui *tui, struct pw_canvas *canvas, int r
     } else if (canvas->columns < NARROW) {
         at += pw_canvas_printf(canvas, row, at, width, PW_STYLE_NORMAL, "%zu:  ", inventory->signature_count);
     } else if (canvas->columns < 100) { /* what serves them and how they stand matters more than their size */
-        at += pw_canvas_printf(canvas, row, at, width, PW_STYLE_NORMAL, "%zu signatures  ", inventory->signature_count);
+        at += pw_canvas_printf(canvas, row, at, width, PW_STYLE_NORMAL, "%zu signature%s  ", inventory->signature_count,
+                               inventory->signature_count == 1 ? "" : "s");
     } else {
-        at += pw_canvas_printf(canvas, row, at, width, PW_STYLE_NORMAL, "%zu signatures of %zu nodes, %s  ",
-                               inventory->signature_count, inventory->node_count,
-                               isnan(inventory->total_flops)
-                                   ? "FLOPs unknown"
-                                   : pw_text_si(flops, sizeof flops, inventory->total_flops, "FLOP"));
+        at += pw_canvas_printf(
+            canvas, row, at, width, PW_STYLE_NORMAL, "%zu signature%s of %zu node%s, %s  ", inventory->signature_count,
+            inventory->signature_count == 1 ? "" : "s", inventory->node_count, inventory->node_count == 1 ? "" : "s",
+            isnan(inventory->total_flops) ? "FLOPs unknown"
+                                          : pw_text_si(flops, sizeof flops, inventory->total_flops, "FLOP"));
     }
     return at - begin;
 }

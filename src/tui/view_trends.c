@@ -302,7 +302,8 @@ static void add_graph_point(struct pw_lines *lines, const struct pw_tui_graph_po
     if (point->whole)
         snprintf(what, sizeof what, "end to end");
     else
-        snprintf(what, sizeof what, "%d signatures, %d failed", point->signatures, point->failed);
+        snprintf(what, sizeof what, "%d signature%s, %d failed", point->signatures, point->signatures == 1 ? "" : "s",
+                 point->failed);
     if (lines->width < ONE_LINE) {
         pw_lines_addf(lines, bad ? PW_STYLE_BAD : PW_STYLE_NORMAL, 3, "run %-5lld %-9s %s", (long long)point->run_id,
                       point->outcome[0] ? point->outcome : "not ended", when);
@@ -396,8 +397,8 @@ static void add_comparison(struct pw_tui *tui, struct pw_lines *lines)
         faster += change > 1.05;
         slower += change < 0.95;
     }
-    snprintf(text, sizeof text, "%zu signatures: %zu with another verdict, %zu faster and %zu slower by 5 %% or more",
-             c->count, verdicts, faster, slower);
+    snprintf(text, sizeof text, "%zu signature%s: %zu with another verdict, %zu faster and %zu slower by 5 %% or more",
+             c->count, c->count == 1 ? "" : "s", verdicts, faster, slower);
     pw_lines_wrap(lines, verdicts || slower ? PW_STYLE_WARN : PW_STYLE_GOOD, 3, text);
     if (strcmp(c->environment[0], c->environment[1]) != 0) {
         snprintf(text, sizeof text, "another environment: %s, then %s: the times do not compare",
