@@ -228,6 +228,28 @@ bool pw_file_is_dir(const char *path)
     return stat(path, &facts) == 0 && S_ISDIR(facts.st_mode);
 }
 
+struct pw_file_identity pw_file_identify(const char *path)
+{
+    struct pw_file_identity identity = {0};
+    struct stat facts;
+
+    if (stat(path, &facts) != 0)
+        return identity;
+    identity.exists = true;
+    identity.device = facts.st_dev;
+    identity.inode = facts.st_ino;
+    identity.size = facts.st_size;
+    identity.time = facts.st_mtim;
+    return identity;
+}
+
+bool pw_file_same(const struct pw_file_identity *a, const struct pw_file_identity *b)
+{
+    return a->exists == b->exists &&
+           (!a->exists || (a->device == b->device && a->inode == b->inode && a->size == b->size &&
+                           a->time.tv_sec == b->time.tv_sec && a->time.tv_nsec == b->time.tv_nsec));
+}
+
 /* Makes the buffer empty without giving its memory back. */
 static void rewind_buf(struct pw_buf *buf)
 {

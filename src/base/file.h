@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/stat.h>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -22,6 +23,18 @@ pw_status pw_file_write(const char *path, const char *data, size_t size, struct 
 pw_status pw_file_mkdirs(const char *path, struct pw_error *err); /* mkdir -p, 0777 & umask */
 bool pw_file_exists(const char *path);
 bool pw_file_is_dir(const char *path);
+
+/* Which file stands under a path, and in which state: of two that are the same nobody has written in between. Taken
+ * before it is read, so that a change meanwhile shows as one. */
+struct pw_file_identity {
+    bool exists;
+    dev_t device;
+    ino_t inode;
+    off_t size;
+    struct timespec time;
+};
+struct pw_file_identity pw_file_identify(const char *path);
+bool pw_file_same(const struct pw_file_identity *a, const struct pw_file_identity *b);
 
 /* "dir/name" (or name when absolute or dir is empty); into buf, replacing its content. */
 void pw_file_join(struct pw_buf *buf, const char *dir, const char *name);

@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/clock.h"
 #include "base/file.h"
@@ -13,19 +12,11 @@
 
 #define FILE_MAX_BYTES ((size_t)1 << 20)
 
-struct identity { /* of the file when it was read */
-    bool exists;
-    dev_t device;
-    ino_t inode;
-    off_t size;
-    struct timespec time;
-};
-
 struct pw_triage {
-    char *path, *graph, *model; /* owned */
-    struct pw_triage_text base; /* as last read */
-    struct pw_triage_list ours; /* as it stands */
-    struct identity identity;   /* of what base was read from */
+    char *path, *graph, *model;       /* owned */
+    struct pw_triage_text base;       /* as last read */
+    struct pw_triage_list ours;       /* as it stands */
+    struct pw_file_identity identity; /* of what base was read from */
     struct pw_triage_conflict *conflicts;
     size_t conflict_count, conflict_cap;
 };
@@ -315,33 +306,11 @@ static pw_status merge(struct pw_triage *triage, const struct pw_triage_text *th
 
 /* ---- the file ---- */
 
-static struct identity identify(const char *path)
-{
-    struct identity identity = {0};
-    struct stat facts;
-
-    if (stat(path, &facts) != 0)
-        return identity;
-    identity.exists = true;
-    identity.device = facts.st_dev;
-    identity.inode = facts.st_ino;
-    identity.size = facts.st_size;
-    identity.time = facts.st_mtim;
-    return identity;
-}
-
-static bool identity_equal(const struct identity *a, const struct identity *b)
-{
-    return a->exists == b->exists &&
-           (!a->exists || (a->device == b->device && a->inode == b->inode && a->size == b->size &&
-                           a->time.tv_sec == b->time.tv_sec && a->time.tv_nsec == b->time.tv_nsec));
-}
-
 /* Reads what is on disk and merges it under ours; base becomes what was read. */
 static pw_status reread(struct pw_triage *triage, struct pw_error *err)
 {
     struct pw_triage_text theirs = {0};
-    struct identity before = identify(triage->path); /* before reading: a change during it shows as stale */
+    struct pw_file_identity before = pw_file_identify(triage->path);
     pw_status status = PW_OK;
 
     if (before.exists)
@@ -444,9 +413,9 @@ bool pw_triage_dirty(const struct pw_triage *triage)
 
 bool pw_triage_stale(const struct pw_triage *triage)
 {
-    struct identity now = identify(triage->path);
+    struct pw_file_identity now = pw_file_identify(triage->path);
 
-    return !identity_equal(&now, &triage->identity);
+    return !pw_file_same(&now, &triage->identity);
 }
 
 pw_status pw_triage_refresh(struct pw_triage *triage, bool *changed, struct pw_error *err)
@@ -481,7 +450,7 @@ static pw_status adopt(struct pw_triage *triage, struct pw_buf *written, struct 
     if (status == PW_OK) {
         pw_triage_text_clear(&triage->base);
         triage->base = text;
-        triage->identity = identify(triage->path);
+        triage->identity = pw_file_identify(triage->path);
         memset(&text, 0, sizeof text);
     }
     pw_triage_text_clear(&text);

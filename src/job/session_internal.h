@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "base/file.h"
 #include "job/queue.h"
 #include "job/session.h"
 #include "store/endtoend.h"
@@ -106,11 +107,8 @@ struct pw_session {
         uint64_t log;
     } * builds; /* the writer's: hashes of what compilers said and was recorded in this session; owned */
     size_t build_count, build_cap;
-    struct pw_session_identity { /* of a file when it was read */
-        bool known, exists;
-        uint64_t inode;
-        int64_t size, time_s, time_ns;
-    } lines_seen;                       /* the writer's: of the file of pw_session_line */
+    bool lines_known;                   /* the writer's: the file of pw_session_line was looked at, */
+    struct pw_file_identity lines_seen; /* and was this one */
     struct pw_store_node_list recorded; /* the writer's: nodes of the run that goes on */
     struct pw_kept_mark *marks;         /* the writer's: heads of numbered baselines that were read; owned */
     size_t mark_count, mark_cap;

@@ -1,7 +1,6 @@
 /* A file of one line a name (the saved views), which several workbenches change: on the writer's thread. */
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
 
 #include "base/file.h"
 #include "baseline/folder.h"
@@ -37,29 +36,9 @@ void pw_session_merge_line(const char *text, const char *name, const char *line,
         pw_buf_printf(out, "%s\n", line);
 }
 
-static void identify(const char *path, struct pw_session_identity *identity)
-{
-    struct stat facts;
-
-    memset(identity, 0, sizeof *identity);
-    identity->known = true;
-    if (stat(path, &facts) != 0)
-        return;
-    identity->exists = true;
-    identity->inode = facts.st_ino;
-    identity->size = facts.st_size;
-    identity->time_s = facts.st_mtim.tv_sec;
-    identity->time_ns = facts.st_mtim.tv_nsec;
-}
-
-static bool same(const struct pw_session_identity *a, const struct pw_session_identity *b)
-{
-    return a->known && b->known && a->exists == b->exists && a->inode == b->inode && a->size == b->size &&
-           a->time_s == b->time_s && a->time_ns == b->time_ns;
-}
-
-/* What stands there now, with the change; into `text`. */
-static pw_status change(const struct pw_event *event, struct pw_buf *text, struct pw_error *err)
+/* What stands there now, with the change; into `text`. *after: of what is there then, before others may write again. */
+static pw_status change(const struct pw_event *event, struct pw_buf *text, struct pw_file_identity *after,
+                        struct pw_error *err)
 {
     struct pw_buf folder = {0}, old = {0};
     int lock = -1;
@@ -79,6 +58,7 @@ static pw_status change(const struct pw_event *event, struct pw_buf *text, struc
         status = pw_error_set(err, PW_ERR_USAGE, "'%s' would be larger than %zu bytes", event->by, MAX_LINES_BYTES);
     if (status == PW_OK && (text->size != old.size || memcmp(pw_buf_text(text), pw_buf_text(&old), old.size) != 0))
         status = pw_file_write(event->by, pw_buf_text(text), text->size, err);
+    *after = pw_file_identify(event->by);
     pw_folder_unlock(lock);
     pw_buf_clear(&folder);
     pw_buf_clear(&old);
@@ -88,21 +68,20 @@ static pw_status change(const struct pw_event *event, struct pw_buf *text, struc
 void pw_session_lines_event(struct pw_session *session, struct pw_event *event)
 {
     struct pw_event *reply = event->reply;
-    struct pw_session_identity now;
+    struct pw_file_identity now = pw_file_identify(event->by);
     struct pw_buf text = {0};
     struct pw_error err = {0};
     pw_status status = PW_OK;
 
     event->reply = NULL;
-    identify(event->by, &now);
     if (event->name) {
-        status = change(event, &text, &err);
-        identify(event->by, &now);
-    } else if (same(&now, &session->lines_seen)) {
+        status = change(event, &text, &now, &err);
+    } else if (session->lines_known && pw_file_same(&now, &session->lines_seen)) {
         goto done;
     } else if (now.exists) {
         status = pw_file_read(event->by, MAX_LINES_BYTES, &text, &err);
     }
+    session->lines_known = true;
     session->lines_seen = now; /* also of what can't be read: it is said once */
     reply->about = event->name != NULL;
     if (status == PW_OK) {

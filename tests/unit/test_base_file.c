@@ -376,6 +376,33 @@ static void time_as_text(void **state)
     assert_true(pw_clock_wall_ms() > 1700000000000);
 }
 
+/* What others wrote shows, also in as many bytes; reading, or nothing, does not. */
+static void a_file_that_changed_is_another(void **state)
+{
+    (void)state;
+    struct pw_error err = {0};
+    struct pw_buf path = {0}, text = {0};
+    path_of(&path, "changed");
+    struct pw_file_identity none = pw_file_identify(path.data), first, second;
+    assert_false(none.exists);
+    assert_int_equal(pw_file_write(path.data, "one", 3, &err), PW_OK);
+    first = pw_file_identify(path.data);
+    assert_true(first.exists && !pw_file_same(&first, &none));
+    assert_int_equal(pw_file_read(path.data, 10, &text, &err), PW_OK);
+    second = pw_file_identify(path.data);
+    assert_true(pw_file_same(&first, &second));
+    int kept = open(path.data, O_RDONLY); /* else its number may be given to the next one */
+    assert_int_equal(pw_file_write(path.data, "two", 3, &err), PW_OK);
+    second = pw_file_identify(path.data);
+    assert_false(pw_file_same(&first, &second));
+    close(kept);
+    assert_int_equal(unlink(path.data), 0);
+    second = pw_file_identify(path.data);
+    assert_true(pw_file_same(&none, &second));
+    pw_buf_clear(&text);
+    pw_buf_clear(&path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -384,6 +411,7 @@ int main(void)
         cmocka_unit_test(a_pipe_is_written_to),
         cmocka_unit_test(only_regular_files_are_opened),
         cmocka_unit_test(paths),
+        cmocka_unit_test(a_file_that_changed_is_another),
 #if !defined(PW_SANITIZED)
         cmocka_unit_test(a_foreign_sigbus_is_passed_on),
 #endif
