@@ -247,9 +247,12 @@ static void test_other_work_when_timed(void **state)
     check_honest();
 }
 
-static void borrow(struct pw_value *value, float *data)
+/* A second set of inputs, for timed runs to take in turns. */
+static void set_other(struct pw_value *value, float *data)
 {
     int64_t dims = N;
+    for (int i = 0; i < N; i++)
+        data[i] = -1000.0f - (float)i;
     *value = (struct pw_value){.kind = PW_VALUE_TENSOR};
     pw_tensor_borrow(&value->tensor, PW_DTYPE_FLOAT32, 1, &dims, data);
 }
@@ -263,9 +266,7 @@ static void test_scratch_tells_nothing(void **state)
     const struct pw_value *alternate[1] = {&value};
     (void)state;
     need_device();
-    for (int i = 0; i < N; i++)
-        other[i] = -1000.0f - (float)i;
-    borrow(&value, other);
+    set_other(&value, other);
     for (int together = 0; together < 2; together++) {
         set_up(&x, "marks_scratch", in, out, 20);
         x.plan.buffers[2] = (struct pw_plan_buffer){.kind = PW_BUFFER_SCRATCH, .size_bytes = 4};
@@ -291,9 +292,7 @@ static void test_alternates(void **state)
     const struct pw_value *alternate[1] = {&value};
     (void)state;
     need_device();
-    for (int i = 0; i < N; i++)
-        other[i] = -1000.0f - (float)i;
-    borrow(&value, other);
+    set_other(&value, other);
     for (int repeats = 0; repeats < 4; repeats++) {
         set_up(&x, "honest", in, out, repeats);
         x.request.alternate = alternate;
